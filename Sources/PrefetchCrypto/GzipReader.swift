@@ -13,53 +13,53 @@ package import PrefetchCore
     case withinMember
   }
 
-  private static let pieceSize = 32_768
+  private static let chunkSize = 32_768
 
   /// Heap allocation, since zlib keeps the structure's address.
   private let stream: UnsafeMutablePointer<z_stream>
-  private let piece: UnsafeMutableRawBufferPointer
-  private var place = Position.betweenMembers
+  private let chunk: UnsafeMutableRawBufferPointer
+  private var position = Position.betweenMembers
 
   package init() throws(Fault) {
     unsafe stream = .allocate(capacity: 1)
     unsafe stream.initialize(to: z_stream())
-    unsafe piece = .allocate(byteCount: Self.pieceSize, alignment: 16)
+    unsafe chunk = .allocate(byteCount: Self.chunkSize, alignment: 16)
     guard unsafe prefetch_inflate_gzip(stream) == Z_OK else { throw .outOfMemory }
   }
 
   deinit {
     unsafe inflateEnd(stream)
     unsafe stream.deallocate()
-    unsafe piece.deallocate()
+    unsafe chunk.deallocate()
   }
 
   package func restart() -> Bool {
-    place = .betweenMembers
+    position = .betweenMembers
     return unsafe inflateReset(stream) == Z_OK
   }
 
   /// Whether the stream may end here; an empty stream is complete.
   package var isWhole: Bool {
-    place == .betweenMembers
+    position == .betweenMembers
   }
 
-  /// Passes decompressed bytes to `take`; returns faults so that `take`'s failures keep their type.
+  /// Passes decompressed bytes to `sink`; returns faults so that `sink`'s failures keep their type.
   package func read(
     _ bytes: RawSpan,
-    _ take: (RawSpan) throws(Failure) -> Void
+    _ sink: (RawSpan) throws(Failure) -> Void
   ) throws(Failure) -> Fault? {
     var consumed = 0
     while consumed < bytes.byteCount {
       let rest = bytes.extracting(droppingFirst: consumed)
       let step = unsafe rest.withUnsafeBytes { unsafe inflateOnce($0) }
       consumed += step.consumed
-      let made = unsafe UnsafeRawBufferPointer(rebasing: piece[..<step.made])
-      if step.made > 0 { try unsafe take(made.bytes) }
+      let made = unsafe UnsafeRawBufferPointer(rebasing: chunk[..<step.made])
+      if step.made > 0 { try unsafe sink(made.bytes) }
       switch step.status {
       case Z_OK:
-        place = .withinMember
+        position = .withinMember
       case Z_STREAM_END:
-        place = .betweenMembers
+        position = .betweenMembers
         guard unsafe inflateReset(stream) == Z_OK else { return .damaged }
       case Z_MEM_ERROR:
         return .outOfMemory
@@ -67,20 +67,20 @@ package import PrefetchCore
         return .damaged
       }
     }
-    return try drain(take)
+    return try drain(sink)
   }
 
   /// zlib may retain output that did not fit into the buffer even after consuming all input.
-  private func drain(_ take: (RawSpan) throws(Failure) -> Void) throws(Failure) -> Fault? {
-    while place == .withinMember {
+  private func drain(_ sink: (RawSpan) throws(Failure) -> Void) throws(Failure) -> Fault? {
+    while position == .withinMember {
       let step = unsafe inflateOnce(UnsafeRawBufferPointer(start: nil, count: 0))
-      let made = unsafe UnsafeRawBufferPointer(rebasing: piece[..<step.made])
-      if step.made > 0 { try unsafe take(made.bytes) }
+      let made = unsafe UnsafeRawBufferPointer(rebasing: chunk[..<step.made])
+      if step.made > 0 { try unsafe sink(made.bytes) }
       switch step.status {
       case Z_OK:
         continue
       case Z_STREAM_END:
-        place = .betweenMembers
+        position = .betweenMembers
         guard unsafe inflateReset(stream) == Z_OK else { return .damaged }
       case Z_BUF_ERROR:
         // zlib needs more input.
@@ -98,12 +98,12 @@ package import PrefetchCore
     let start = unsafe UnsafeMutableRawPointer(mutating: input.baseAddress)
     unsafe stream.pointee.next_in = start?.assumingMemoryBound(to: UInt8.self)
     unsafe stream.pointee.avail_in = UInt32(clamping: input.count)
-    unsafe stream.pointee.next_out = piece.baseAddress?.assumingMemoryBound(to: UInt8.self)
-    unsafe stream.pointee.avail_out = UInt32(Self.pieceSize)
+    unsafe stream.pointee.next_out = chunk.baseAddress?.assumingMemoryBound(to: UInt8.self)
+    unsafe stream.pointee.avail_out = UInt32(Self.chunkSize)
     let offered = unsafe Int(stream.pointee.avail_in)
     let status = unsafe inflate(stream, Z_NO_FLUSH)
     let left = unsafe Int(stream.pointee.avail_in)
-    let made = unsafe Self.pieceSize - Int(stream.pointee.avail_out)
+    let made = unsafe Self.chunkSize - Int(stream.pointee.avail_out)
     return (status, offered - left, made)
   }
 }

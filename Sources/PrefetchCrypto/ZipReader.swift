@@ -99,7 +99,7 @@ package struct ZipReader {
   package func read(
     _ entry: Member,
     of bytes: RawSpan,
-    _ take: (RawSpan) -> Void
+    _ sink: (RawSpan) -> Void
   ) throws(Fault) {
     guard bytes.number32(entry.header) == 0x0403_4B50,
       let nameLength = bytes.number16(entry.header + 26),
@@ -112,10 +112,10 @@ package struct ZipReader {
     let packed = bytes.extracting(start..<start + entry.packedSize)
     guard entry.isDeflated else {
       guard Int64(entry.packedSize) == entry.size else { throw .damaged }
-      return take(packed)
+      return sink(packed)
     }
     let inflater = try Inflater()
-    guard try inflater.read(packed, limit: entry.size, take) == entry.size else { throw .damaged }
+    guard try inflater.read(packed, limit: entry.size, sink) == entry.size else { throw .damaged }
   }
 }
 
@@ -154,30 +154,30 @@ extension RawSpan {
 }
 
 @safe private final class Inflater {
-  private static let pieceSize = 65_536
+  private static let chunkSize = 65_536
 
   /// Heap allocation, since zlib keeps the structure's address.
   private let stream: UnsafeMutablePointer<z_stream>
-  private let piece: UnsafeMutableRawBufferPointer
+  private let chunk: UnsafeMutableRawBufferPointer
 
   init() throws(ZipReader.Fault) {
     unsafe stream = .allocate(capacity: 1)
     unsafe stream.initialize(to: z_stream())
-    unsafe piece = .allocate(byteCount: Self.pieceSize, alignment: 16)
+    unsafe chunk = .allocate(byteCount: Self.chunkSize, alignment: 16)
     guard unsafe prefetch_inflate_raw(stream) == Z_OK else { throw .outOfMemory }
   }
 
   deinit {
     unsafe inflateEnd(stream)
     unsafe stream.deallocate()
-    unsafe piece.deallocate()
+    unsafe chunk.deallocate()
   }
 
   /// Returns the number of bytes; stops once it exceeds the limit.
   func read(
     _ packed: RawSpan,
     limit: Int64,
-    _ take: (RawSpan) -> Void
+    _ sink: (RawSpan) -> Void
   ) throws(ZipReader.Fault) -> Int64 {
     var total: Int64 = 0
     let status = unsafe packed.withUnsafeBytes { input in
@@ -186,13 +186,13 @@ extension RawSpan {
       unsafe stream.pointee.avail_in = UInt32(clamping: input.count)
       var status = Z_OK
       while status == Z_OK, total <= limit {
-        unsafe stream.pointee.next_out = piece.baseAddress?.assumingMemoryBound(to: UInt8.self)
-        unsafe stream.pointee.avail_out = UInt32(Self.pieceSize)
+        unsafe stream.pointee.next_out = chunk.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        unsafe stream.pointee.avail_out = UInt32(Self.chunkSize)
         status = unsafe inflate(stream, Z_NO_FLUSH)
-        let made = unsafe Self.pieceSize - Int(stream.pointee.avail_out)
+        let made = unsafe Self.chunkSize - Int(stream.pointee.avail_out)
         total += Int64(made)
-        let bytes = unsafe UnsafeRawBufferPointer(rebasing: piece[..<made])
-        if made > 0 { unsafe take(bytes.bytes) }
+        let bytes = unsafe UnsafeRawBufferPointer(rebasing: chunk[..<made])
+        if made > 0 { unsafe sink(bytes.bytes) }
       }
       return status
     }

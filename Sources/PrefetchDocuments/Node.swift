@@ -37,7 +37,7 @@ package struct Node: Sendable {
 package struct Scalar: Hashable, Sendable {
   package enum Notation: String, Hashable, Sendable {
     /// YAML without quotes, whose type only a schema can decide.
-    case plain
+    case unquoted = "plain"
     case string
     case number
     case boolean
@@ -81,7 +81,7 @@ extension Node {
     switch content {
     case .scalar(let scalar):
       switch scalar.kind {
-      case .plain, .string: "text"
+      case .unquoted, .string: "text"
       case .number: "a number"
       case .boolean: "a boolean"
       case .null: "nothing"

@@ -162,11 +162,11 @@ struct TreeBuilder {
     at location: SourceLocation?,
     first: SourceLocation?
   ) throws(Diagnostic) {
-    let place = first.map { ", first written on line \($0.line)" } ?? ""
+    let suffix = first.map { ", first written on line \($0.line)" } ?? ""
     diagnostics.append(
       Diagnostic(
         "document.duplicate-key",
-        "duplicate key `\(key.quotable)`\(place)",
+        "duplicate key `\(key.quotable)`\(suffix)",
         hint: "keep one of them",
         path: path,
         file: source,

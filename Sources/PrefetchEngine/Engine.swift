@@ -45,11 +45,11 @@ package struct Engine {
     seed: UInt64
   ) throws(Failure) -> Report {
     let start = clock.now()
-    let mayAsk = request.mode.writes
+    let writes = request.mode.writes
     // Claims begin before the first read: from then on, other runs claim whatever they write.
-    if mayAsk { try store.beginClaims() }
+    if writes { try store.beginClaims() }
     defer { store.endClaims() }
-    if mayAsk, request.policy.room.minimumFree != 0, let disk = try store.diskSpace() {
+    if writes, request.policy.room.minimumFree != 0, let disk = try store.diskSpace() {
       store.staging.keepFree(request.policy.room.minimumFree(of: disk.size))
     }
     var dispatcher = Dispatcher(
@@ -64,7 +64,7 @@ package struct Engine {
         key: try store.varianceKey(),
         now: start,
         seed: seed,
-        isBrief: !request.listsKept && observers.allSatisfy { !$0.hearsOfEach },
+        isBrief: !request.listsKept && observers.allSatisfy { !$0.needsEachFact },
         identify: { ItemIdentifier.make(for: $0) }
       )
     )
@@ -81,27 +81,27 @@ package struct Engine {
     var events: [Event] = [.started]
     var hasStopped = false
     var isCutOff = false
-    var hasCompany = false
-    var looks = Looks(observers)
+    var hasOtherRuns = false
+    var schedule = ObserverSchedule(observers)
     var controls = ControlWatch()
     while true {
       let now = clock.now()
-      if looks.areDue(at: now) {
-        let standing = dispatcher.standing(at: now, expectsBytes: looks.needExpectations)
-        looks.take(at: standing, now)
+      if schedule.isDue(at: now) {
+        let status = dispatcher.status(at: now, expectsBytes: schedule.needExpectations)
+        schedule.report(at: status, now)
       }
       if !hasStopped, let signal = stop.pending {
         hasStopped = true
         events.append(.interrupted(signal: signal))
       }
-      if mayAsk, !hasCompany, try store.hasCompany() {
-        hasCompany = true
+      if writes, !hasOtherRuns, try store.hasOtherRuns() {
+        hasOtherRuns = true
         events.insert(.joined, at: 0)
       }
-      if hasCompany, controls.isDue(at: now) {
+      if hasOtherRuns, controls.isDue(at: now) {
         events += controls.look(at: dispatcher.stoppable, in: store, now)
       }
-      for place in events.indices { dispatcher.handle(events[place], now: now, into: &effects) }
+      for index in events.indices { dispatcher.handle(events[index], now: now, into: &effects) }
       dispatcher.advance(now: now, into: &effects)
       events = perform(&effects, of: request, report: &report, now: now)
       guard events.isEmpty else { continue }
@@ -117,9 +117,9 @@ package struct Engine {
         )
       }
       var deadline = dispatcher.nextDeadline
-      if mayAsk {
+      if writes {
         // Other runs that have arrived wait until this loop notices them.
-        let look = hasCompany ? controls.due : clock.now().uptime + Self.longestAbsence
+        let look = hasOtherRuns ? controls.due : clock.now().uptime + Self.longestAbsence
         deadline = min(deadline ?? look, look)
       }
       events = transport.wait(until: deadline).map(Event.init)
@@ -173,18 +173,19 @@ package struct Engine {
         events.append(.bundleRead(item, read(documents, rules, limit: limit)))
       case .stageTexts(let item, let texts):
         events.append(.textsStaged(item, stage(texts)))
-      case .takeInventory:
-        events.append(.inventoryTaken(takeInventory(for: request)))
+      case .readInventory:
+        events.append(.inventoryRead(readInventory(for: request)))
       case .resumePlanning(let segment):
         events.append(.planningResumed(segment: segment))
       case .claim(let urls):
         _ = try? store.claim(urls)
       case .release(let urls):
         store.release(urls)
-      case .findDocument(let number, let url, let asked, let isClaim):
-        let isOurs = !isClaim || (try? store.claim([url]).first) ?? true
-        let found = isOurs ? (try? store.document(at: url, asked: asked)) ?? nil : nil
-        events.append(.documentFound(number, isOurs: isOurs, found))
+      case .findDocument(let number, let url, let requestHash, let isClaim):
+        let isGranted = !isClaim || (try? store.claim([url]).first) ?? true
+        let found =
+          isGranted ? (try? store.document(at: url, requestHash: requestHash)) ?? nil : nil
+        events.append(.documentFound(number, isGranted: isGranted, found))
       case .prepare(let preparations):
         events.append(prepare(preparations))
       case .measureRoom(let inDetail):
@@ -195,7 +196,7 @@ package struct Engine {
         events.append(commit(changes, request.policy.room))
       case .publish(let segment, let given):
         var plan = given
-        let clashes = plan.addParts { url in
+        let clashes = plan.addBundleFiles { url in
           ((try? store.stored(url: url)) ?? nil)?.record?.files ?? []
         }
         let missing = plan.readLists { source throws(Failure) in try listContent(source) }
@@ -208,8 +209,8 @@ package struct Engine {
         events.append(.treeFound(segment: segment, found))
       case .discard(let body):
         store.discard(body)
-      case .share(let answers):
-        tier?.offer(answers)
+      case .share(let responses):
+        tier?.offer(responses)
       case .forgetPartial(let key):
         store.forgetPartial(key)
       case .announce(let fact):
@@ -237,16 +238,16 @@ package struct Engine {
   private func record(_ memory: NetworkMemory) -> Event? {
     do throws(Failure) {
       guard let circumstances else { return nil }
-      return .booked(try circumstances.record(memory))
+      return .usageRecorded(try circumstances.record(memory))
     } catch {
       return .memoryFailed(error)
     }
   }
 
   /// A request for a few items does not read the inventory of all.
-  private func takeInventory(for request: RunRequest) -> Result<InventoryFacts, Failure> {
+  private func readInventory(for request: RunRequest) -> Result<InventoryFacts, Failure> {
     do throws(Failure) {
-      let inventory = try store.takeInventory(of: request.fewURLs)
+      let inventory = try store.readInventory(of: request.fewURLs)
       let missing = try store.missingObjects(of: inventory)
       return .success(InventoryFacts(inventory: inventory, missing: missing))
     } catch {
@@ -260,7 +261,7 @@ package struct Engine {
     var found = (numbers.isEmpty ? [] : (try? store.stored(numbers)) ?? [])[...]
     let claimed = preparations.compactMap(\.claimed)
     var claims = (claimed.isEmpty ? [] : (try? store.claim(claimed)) ?? [])[...]
-    let answers = preparations.map { preparation in
+    let prepared = preparations.map { preparation in
       var stored = preparation.record == nil ? nil : found.popFirst() ?? nil
       var isClaimed: Bool?
       if let url = preparation.claimed {
@@ -268,15 +269,15 @@ package struct Engine {
         stored = isClaimed == true ? (try? store.stored(url: url)) ?? nil : nil
       }
       let size = preparation.digest.flatMap { (try? store.intactObject($0)) ?? nil }
-      var answer = Prepared(item: preparation.item, stored: stored, adoptedSize: size)
-      answer.found = size == nil ? find(preparation) : nil
-      answer.isClaimed = isClaimed
+      var reply = Prepared(item: preparation.item, stored: stored, adoptedSize: size)
+      reply.found = size == nil ? find(preparation) : nil
+      reply.isClaimed = isClaimed
       if isClaimed == true, let url = preparation.claimed {
-        answer.partial = (try? store.partial(url)) ?? nil
+        reply.partial = (try? store.partial(url)) ?? nil
       }
-      return answer
+      return reply
     }
-    return .prepared(answers)
+    return .prepared(prepared)
   }
 
   /// Returns a body from local files or lost objects; unreadable ones count as missing.
@@ -292,7 +293,7 @@ package struct Engine {
     var reading = RoomReading()
     // The version is read first, so that later writes of other runs count as unseen.
     if rules.limit != nil { reading.version = (try? store.dataVersion()) ?? nil }
-    if inDetail { reading.stock = try? store.takeStock() }
+    if inDetail { reading.stock = try? store.readStock() }
     if rules.limit != nil { reading.used = try? reading.stock?.used ?? store.usedBytes() }
     if rules.minimumFree != 0 { reading.disk = (try? store.diskSpace()) ?? nil }
     return reading
@@ -340,14 +341,14 @@ package struct Engine {
   }
 
   private func withBytes<Value>(
-    _ place: ManifestSource.Bytes,
+    _ location: ManifestSource.Bytes,
     limit: Int64,
     _ read: (RawSpan) -> Result<Value, Failure>
   ) -> Result<Value, Failure> {
     stop.beginReading()
     defer { stop.endReading() }
     do {
-      switch place {
+      switch location {
       case .staged(let body): return try store.withBytes(of: body, read)
       case .stored(let digest): return try store.withObject(digest, read)
       case .file(let path): return try files.withBytes(of: path, limit: limit, read)
@@ -408,7 +409,7 @@ package struct Engine {
   }
 }
 
-private struct Looks {
+private struct ObserverSchedule {
   private let observers: [any RunObserver]
   private let pause: Duration
   let needExpectations: Bool
@@ -420,13 +421,13 @@ private struct Looks {
     pause = self.observers.compactMap(\.pauseBetweenLooks).min() ?? .zero
   }
 
-  func areDue(at now: Moment) -> Bool {
+  func isDue(at now: Moment) -> Bool {
     !observers.isEmpty && next <= now.uptime
   }
 
-  mutating func take(at standing: RunStanding, _ now: Moment) {
+  mutating func report(at status: RunStatus, _ now: Moment) {
     next = now.uptime + pause
-    for observer in observers { observer.look(at: standing, now) }
+    for observer in observers { observer.show(status, now) }
   }
 }
 

@@ -30,7 +30,7 @@ package enum BundleReader {
     reading.quality = layout.quality
     reading.choice = layout.automaticChoice
     guard reading.documents.isEmpty else { return reading }
-    reading.parts = layout.parts
+    reading.pieces = layout.pieces
     reading.texts = try layout.texts()
     reading.isPartial = layout.isPartial
     reading.seconds = layout.seconds

@@ -58,9 +58,9 @@ struct ChecksumLine {
   ) -> (Value, Range<Int>)? {
     guard let open = lines.first(UInt8(ascii: "("), in: range), open > range.lowerBound + 1,
       lines.byte(at: open - 1) == 0x20,
-      let close = range.last(where: { place in
-        lines.byte(at: place) == UInt8(ascii: ")")
-          && lines.begins(place..<range.upperBound, with: ") = ")
+      let close = range.last(where: { index in
+        lines.byte(at: index) == UInt8(ascii: ")")
+          && lines.begins(index..<range.upperBound, with: ") = ")
       }), close > open + 1
     else { return nil }
     guard let tag = lines.text(range.lowerBound..<open - 1),

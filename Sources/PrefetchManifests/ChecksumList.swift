@@ -86,11 +86,11 @@ internal import PrefetchCore
 
   private mutating func add(_ parts: ChecksumLine, in line: TextLines.Line) {
     if !parts.isTagged, !parts.isEscaped, pending == nil, commentedSize == nil,
-      case .digest(.sha256, let digits) = parts.value, addPlain(digits, parts.name)
+      case .digest(.sha256, let digits) = parts.value, addToColumns(digits, parts.name)
     {
       return
     }
-    if let item = pending, !goesOn(item, parts) { flush() }
+    if let item = pending, !continues(item, parts) { flush() }
     var item =
       pending
       ?? Pending(
@@ -136,7 +136,7 @@ internal import PrefetchCore
   }
 
   /// Returns whether a line adds a digest to the pending file, as lists with several functions do.
-  private func goesOn(_ item: Pending, _ parts: ChecksumLine) -> Bool {
+  private func continues(_ item: Pending, _ parts: ChecksumLine) -> Bool {
     guard item.isTagged, parts.isTagged, item.isEscaped == parts.isEscaped,
       unsafe lines.bytes(item.name).elementsEqual(lines.bytes(parts.name))
     else { return false }
@@ -145,11 +145,11 @@ internal import PrefetchCore
   }
 
   /// Adds the usual line without a `ManifestEntry`: a SHA-256 and a name that needs no escaping.
-  private mutating func addPlain(
+  private mutating func addToColumns(
     _ digits: Range<Int>,
     _ name: Range<Int>
   ) -> Bool {
-    guard collector.base != nil, name.allSatisfy({ ChecksumName.isPlain(lines.byte(at: $0)) })
+    guard collector.base != nil, name.allSatisfy({ ChecksumName.isUnescaped(lines.byte(at: $0)) })
     else { return false }
     let name = withoutDots(name)
     let bytes = unsafe lines.bytes(name)
@@ -158,7 +158,7 @@ internal import PrefetchCore
     else { return false }
     var details = EntryTable.Details()
     details.digest = digest
-    return unsafe collector.addPlain(
+    return unsafe collector.addToColumns(
       RawSpan(_unsafeBytes: bytes),
       path: RawSpan(_unsafeBytes: bytes),
       details
@@ -215,7 +215,7 @@ internal import PrefetchCore
     }
     do throws(EntryCollector.Refusal) {
       let declared = try collector.declared(isWhole ? text : ChecksumName.reference(text))
-      guard let digests = declared.digests(beside: item.digests) else {
+      guard let digests = declared.digests(combinedWith: item.digests) else {
         throw EntryCollector.Refusal(message: "its URL names another digest than the line")
       }
       var details = EntryTable.Details()

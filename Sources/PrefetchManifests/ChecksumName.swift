@@ -23,7 +23,7 @@ enum ChecksumName {
   static func reference(_ name: String) -> String {
     var bytes: [UInt8] = []
     for byte in name.utf8 {
-      if isPlain(byte) {
+      if isUnescaped(byte) {
         bytes.append(byte)
       } else {
         bytes += "%\(Hexadecimal.encode([byte]).uppercased())".utf8
@@ -34,7 +34,7 @@ enum ChecksumName {
 
   /// Returns whether a byte stands for itself both in a file name and in a URL.
   @inline(__always)
-  static func isPlain(_ byte: UInt8) -> Bool {
+  static func isUnescaped(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
       UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),

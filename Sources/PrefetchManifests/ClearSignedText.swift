@@ -9,25 +9,25 @@ struct ClearSignedText {
     case signature
   }
 
-  private var place = Section.before
+  private var section = Section.before
 
   mutating func content(
     of line: TextLines.Line,
     _ lines: TextLines
   ) throws(Failure) -> Range<Int>? {
-    switch place {
+    switch section {
     case .before:
       guard lines.begins(line.range, with: "-----BEGIN PGP SIGNED MESSAGE-----") else {
         return line.range
       }
-      place = .headers(line)
+      section = .headers(line)
       return nil
     case .headers(let first):
-      if lines.trimmed(line.range).isEmpty { place = .text(first) }
+      if lines.trimmed(line.range).isEmpty { section = .text(first) }
       return nil
     case .text:
       if lines.begins(line.range, with: "-----BEGIN PGP SIGNATURE-----") {
-        place = .signature
+        section = .signature
         return nil
       }
       guard lines.begins(line.range, with: "- ") else { return line.range }
@@ -38,7 +38,7 @@ struct ClearSignedText {
 
   /// Returns whether the text was clear-signed; throws when the text ends before its signature.
   func isFound(atEndOf lines: TextLines) throws(Failure) -> Bool {
-    switch place {
+    switch section {
     case .before: return false
     case .signature: return true
     case .headers(let first), .text(let first):

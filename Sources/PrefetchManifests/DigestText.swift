@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchCrypto
 
 extension [ExpectedDigest] {
-  mutating func take(_ digest: ExpectedDigest) {
+  mutating func appendIfNew(_ digest: ExpectedDigest) {
     if count < EntryCollector.maximumDigests, !contains(digest) { append(digest) }
   }
 }

@@ -58,7 +58,7 @@ struct EntryCollector {
   // MARK: Adding
 
   /// Adds an item whose URL is absolute and valid; returns false when the URL must be parsed first.
-  mutating func addPlain(
+  mutating func addToColumns(
     _ url: RawSpan,
     id: RawSpan? = nil,
     path: RawSpan? = nil,
@@ -67,8 +67,8 @@ struct EntryCollector {
     // The table's columns have no room for an item's alternate URLs.
     guard !bases.hasAlternates else { return false }
     if let ownOrigin, !Self.begins(url, with: ownOrigin) { return false }
-    guard details.digest?.isNone != true, let place = table.place(of: url) else { return false }
-    table.appendPlain(url, at: place, id: id, path: path, details)
+    guard details.digest?.isNone != true, let address = table.resolve(url) else { return false }
+    table.appendURL(url, at: address, id: id, path: path, details)
     return true
   }
 
@@ -81,8 +81,8 @@ struct EntryCollector {
       entry.id = ItemIdentifier.make(for: entry.url)
       entry.isIdentifierMade = true
     }
-    if let place = entry.digests.firstIndex(where: { $0.algorithm == .sha256 }), place > 0 {
-      entry.digests.insert(entry.digests.remove(at: place), at: 0)
+    if let index = entry.digests.firstIndex(where: { $0.algorithm == .sha256 }), index > 0 {
+      entry.digests.insert(entry.digests.remove(at: index), at: 0)
     }
     table.append(entry)
   }
@@ -95,7 +95,7 @@ struct EntryCollector {
   ) {
     let text = Array(url.string.utf8)
     let (idBytes, pathBytes) = (id.map { Array($0.utf8) }, path.map { Array($0.utf8) })
-    let isAdded = unsafe addPlain(
+    let isAdded = unsafe addToColumns(
       text.span.bytes,
       id: idBytes?.span.bytes,
       path: pathBytes?.span.bytes,
@@ -162,7 +162,7 @@ struct EntryCollector {
   ) throws(Failure) -> [ExpectedDigest] {
     var all = others
     for url in urls {
-      guard let digests = url.digests(beside: all) else {
+      guard let digests = url.digests(combinedWith: all) else {
         throw Failure(.manifestInvalid, "its URL and the fields beside it name different digests")
       }
       all = digests
@@ -204,10 +204,10 @@ struct EntryCollector {
   }
 
   /// Returns the manifest; throws when no item is usable and the document itself is to blame.
-  consuming func manifest(parts: [ManifestPart] = []) throws(Failure) -> Manifest {
-    if table.isEmpty, parts.isEmpty, let failure = refusals.blame { throw failure }
+  consuming func manifest(furtherDocuments: [FurtherDocument] = []) throws(Failure) -> Manifest {
+    if table.isEmpty, furtherDocuments.isEmpty, let failure = refusals.blame { throw failure }
     var manifest = Manifest(entries: table)
-    manifest.parts = parts
+    manifest.furtherDocuments = furtherDocuments
     manifest.rejected = refusals.entries
     manifest.warnings = warnings.all
     return manifest

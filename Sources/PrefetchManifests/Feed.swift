@@ -57,11 +57,11 @@ struct Feed: XMLVocabulary {
 
   /// Returns the entry's thumbnail; a malformed address does not fail the files.
   private func thumbnail(_ element: XMLElement, _ collector: EntryCollector) -> Thumbnail? {
-    let places = [
+    let addresses = [
       element["media:thumbnail"]?.attribute("url"), element["itunes:image"]?.attribute("href"),
     ]
-    for case let place? in places where !place.isEmpty {
-      if let url = try? collector.url(place) { return Thumbnail(url: url) }
+    for case let address? in addresses where !address.isEmpty {
+      if let url = try? collector.url(address) { return Thumbnail(url: url) }
     }
     return nil
   }

@@ -13,12 +13,12 @@ enum FormatDetection {
     switch finding {
     case .page:
       // A Python package index may answer with an HTML page, which its reader understands.
-      if case .packageIndex = source.part { return .packageIndex }
+      if case .packageIndex = source.documentRole { return .packageIndex }
       throw Failure(.manifestGuard, "it is an HTML page, not the expected file")
     case .binary(let words): throw Failure(.manifestInvalid, words)
     case .kind, .syntax: break
     }
-    switch source.part {
+    switch source.documentRole {
     case .packageIndex: return .packageIndex
     case .moduleSource: return .moduleSource
     case .sitemap: return .sitemap

@@ -91,8 +91,8 @@ enum FormatSniffer {
         }
         return String(name.split(separator: ":").last ?? "")
       }
-      guard let place = rest.firstRange(of: end) else { return "" }
-      rest = rest[place.upperBound...]
+      guard let range = rest.firstRange(of: end) else { return "" }
+      rest = rest[range.upperBound...]
     }
   }
 }

@@ -356,7 +356,7 @@ enum FormatTable {
       formats: [.list],
       types: ["text/uri-list"],
       names: ["*.urls", "*.lst"],
-      read: { (bytes, source) throws(Failure) in try PlainList.read(bytes, source: source) }
+      read: { (bytes, source) throws(Failure) in try URLList.read(bytes, source: source) }
     ),
   ]
 }

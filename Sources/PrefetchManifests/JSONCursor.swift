@@ -21,13 +21,13 @@
 
   /// Returns the byte at an offset; past the end zero, which valid JSON never contains.
   @inline(__always)
-  func byte(at place: Int) -> UInt8 {
-    place < count ? unsafe start.load(fromByteOffset: place, as: UInt8.self) : 0
+  func byte(at index: Int) -> UInt8 {
+    index < count ? unsafe start.load(fromByteOffset: index, as: UInt8.self) : 0
   }
 
   @inline(__always)
-  private func word(at place: Int) -> UInt64 {
-    unsafe UInt64(littleEndian: start.loadUnaligned(fromByteOffset: place, as: UInt64.self))
+  private func word(at index: Int) -> UInt64 {
+    unsafe UInt64(littleEndian: start.loadUnaligned(fromByteOffset: index, as: UInt64.self))
   }
 
   /// Returns up to eight bytes as one number; the first byte is the lowest.
@@ -38,8 +38,8 @@
       return stretch.count >= 8 ? whole : whole & (1 << UInt64(8 * stretch.count) - 1)
     }
     var number: UInt64 = 0
-    for place in (stretch.start..<stretch.start + min(stretch.count, 8)).reversed() {
-      number = number << 8 | UInt64(byte(at: place))
+    for index in (stretch.start..<stretch.start + min(stretch.count, 8)).reversed() {
+      number = number << 8 | UInt64(byte(at: index))
     }
     return number
   }
@@ -71,7 +71,7 @@
   }
 
   @inline(__always)
-  mutating func take(_ byte: UInt8) -> Bool {
+  mutating func accept(_ byte: UInt8) -> Bool {
     guard next() == byte else { return false }
     offset += 1
     return true
@@ -80,34 +80,34 @@
   /// Reads a string without escapes; nil for other strings and for invalid UTF-8.
   mutating func string() -> Stretch? {
     let first = offset + 1
-    var place = first
+    var index = first
     var high: UInt64 = 0
-    while place + 8 <= count {
-      let word = word(at: place)
+    while index + 8 <= count {
+      let word = word(at: index)
       let stops = Self.stops(word)
       guard stops == 0 else {
         let before = UInt64(stops.trailingZeroBitCount & ~7)
         high |= word & (1 &<< before &- 1)
-        place += Int(before / 8)
-        return finish(from: first, at: place, holdsHigh: high & Self.highs != 0)
+        index += Int(before / 8)
+        return finish(from: first, at: index, holdsHigh: high & Self.highs != 0)
       }
       high |= word
-      place += 8
+      index += 8
     }
-    while place < count {
-      let byte = byte(at: place)
+    while index < count {
+      let byte = byte(at: index)
       if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20 { break }
       high |= UInt64(byte)
-      place += 1
+      index += 1
     }
-    return finish(from: first, at: place, holdsHigh: high & Self.highs != 0)
+    return finish(from: first, at: index, holdsHigh: high & Self.highs != 0)
   }
 
-  private mutating func finish(from first: Int, at place: Int, holdsHigh: Bool) -> Stretch? {
-    guard byte(at: place) == UInt8(ascii: "\"") else { return nil }
-    let stretch = Stretch(start: first, count: place - first)
+  private mutating func finish(from first: Int, at index: Int, holdsHigh: Bool) -> Stretch? {
+    guard byte(at: index) == UInt8(ascii: "\"") else { return nil }
+    let stretch = Stretch(start: first, count: index - first)
     guard !holdsHigh || isUTF8(stretch) else { return nil }
-    offset = place + 1
+    offset = index + 1
     return stretch
   }
 
@@ -145,8 +145,8 @@
   }
 
   mutating func word(_ text: StaticString) -> Bool {
-    for place in 0..<text.utf8CodeUnitCount {
-      guard unsafe byte(at: offset + place) == text.utf8Start[place] else { return false }
+    for index in 0..<text.utf8CodeUnitCount {
+      guard unsafe byte(at: offset + index) == text.utf8Start[index] else { return false }
     }
     offset += text.utf8CodeUnitCount
     return endsValue(byte(at: offset))

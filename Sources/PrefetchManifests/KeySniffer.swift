@@ -3,13 +3,13 @@ internal import PrefetchCore
 /// Guesses the kind of a JSON object from its top-level keys.
 enum KeySniffer {
   @unsafe static func find(_ bytes: UnsafeRawBufferPointer) -> FormatSniffer.Finding {
-    guard var cursor = unsafe JSONCursor(bytes), cursor.take(UInt8(ascii: "{")) else {
+    guard var cursor = unsafe JSONCursor(bytes), cursor.accept(UInt8(ascii: "{")) else {
       return .syntax(.json, root: nil)
     }
     var seen: Set<String> = []
     repeat {
       guard cursor.next() == UInt8(ascii: "\""), let key = cursor.string(),
-        cursor.take(UInt8(ascii: ":"))
+        cursor.accept(UInt8(ascii: ":"))
       else { break }
       let name = key.count <= 32 ? cursor.text(key) : ""
       if name == "format", cursor.next() == UInt8(ascii: "\"") {
@@ -21,7 +21,7 @@ enum KeySniffer {
       seen.insert(name)
       if let kind = FormatTable.kind(keys: seen) { return .kind(kind) }
       guard seen.count <= 64, cursor.skipValue() else { break }
-    } while cursor.take(UInt8(ascii: ","))
+    } while cursor.accept(UInt8(ascii: ","))
     return FormatTable.kind(lastKeys: seen).map { .kind($0) } ?? .syntax(.json, root: nil)
   }
 }

@@ -8,7 +8,7 @@ package struct ListTool: Hashable, Sendable {
   /// The tool's word for its packages, which names a segment: `wheels`.
   package var packages: String
   /// Whether the tool can read a tree; some download only from the list's own addresses.
-  package var asksTree = true
+  package var usesTree = true
 }
 
 extension ManifestReader {
@@ -28,7 +28,7 @@ extension ManifestReader {
       words: row.words,
       layout: layout,
       packages: packages,
-      asksTree: row.kind != .uvLock
+      usesTree: row.kind != .uvLock
     )
   }
 

@@ -14,11 +14,11 @@ enum WebDate {
   /// Parses `2026-11-19T05:00Z`.
   private static func withoutSeconds(_ text: String) -> Instant? {
     guard text.utf8.count >= 17 else { return nil }
-    let place = text.utf8.index(text.utf8.startIndex, offsetBy: 16)
-    guard !ASCII.isDigit(text.utf8[place]), text.utf8[place] != UInt8(ascii: ":") else {
+    let index = text.utf8.index(text.utf8.startIndex, offsetBy: 16)
+    guard !ASCII.isDigit(text.utf8[index]), text.utf8[index] != UInt8(ascii: ":") else {
       return nil
     }
-    return Timestamp.parse(text[..<place] + ":00" + text[place...])
+    return Timestamp.parse(text[..<index] + ":00" + text[index...])
   }
 }
 

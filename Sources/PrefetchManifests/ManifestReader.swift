@@ -3,12 +3,12 @@ package import PrefetchCore
 package enum ManifestReader {
   /// Reads a manifest; invalid items are returned as rejected, unless no item is usable.
   package static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
-    guard PackedManifest.isPacked(bytes) else { return try readPlain(bytes, source: source) }
+    guard PackedManifest.isPacked(bytes) else { return try readUnpacked(bytes, source: source) }
     let inner = try PackedManifest.unpacked(bytes, atMost: source.maximumSize)
     guard unsafe !PackedManifest.isPacked(inner.span.bytes) else {
       throw Failure(.manifestInvalid, "it is packed with gzip more than once")
     }
-    return try unsafe readPlain(inner.span.bytes, source: source.unpacked)
+    return try unsafe readUnpacked(inner.span.bytes, source: source.unpacked)
   }
 
   /// Returns what is wrong with the rules, independently of any list; nil when they are valid.
@@ -35,12 +35,12 @@ package enum ManifestReader {
   package static func unknownKeys(in bytes: RawSpan, source: ManifestSource) -> [Diagnostic] {
     guard !PackedManifest.isPacked(bytes) else {
       let inner = try? PackedManifest.unpacked(bytes, atMost: source.maximumSize)
-      return inner.map { unsafe plainUnknownKeys(in: $0.span.bytes, source.unpacked) } ?? []
+      return inner.map { unsafe unpackedUnknownKeys(in: $0.span.bytes, source.unpacked) } ?? []
     }
-    return plainUnknownKeys(in: bytes, source)
+    return unpackedUnknownKeys(in: bytes, source)
   }
 
-  private static func plainUnknownKeys(
+  private static func unpackedUnknownKeys(
     in bytes: RawSpan,
     _ source: ManifestSource
   ) -> [Diagnostic] {
@@ -57,7 +57,7 @@ package enum ManifestReader {
     return row.formats.first.map { "\(row.words) (`format: \($0.rawValue)`)" } ?? row.words
   }
 
-  private static func readPlain(
+  private static func readUnpacked(
     _ bytes: RawSpan,
     source: ManifestSource
   ) throws(Failure) -> Manifest {

@@ -59,7 +59,7 @@ struct Metalink: XMLVocabulary {
         isOld ? element.all("verification").flatMap { $0.all("hash") } : element.all("hash")
       )
       for url in urls {
-        guard let digests = url.digests(beside: entry.digests) else {
+        guard let digests = url.digests(combinedWith: entry.digests) else {
           throw EntryRefusal(
             message: "its URL and the fields beside it name different digests",
             element: element
@@ -152,7 +152,7 @@ struct Metalink: XMLVocabulary {
           element: element
         )
       }
-      digests.take(digest)
+      digests.appendIfNew(digest)
     }
     return digests
   }

@@ -7,22 +7,24 @@ internal import PrefetchCore
 struct NameBases {
   let base: WebURL?
   /// Folders of the requested and of the final address; nil unless a redirect led to another host.
-  private let folders: (asked: String, reached: String)?
+  private let folders: (requested: String, reached: String)?
 
   init(_ source: ManifestSource) {
-    guard let reached = source.base, let asked = source.asked, asked.host != reached.host else {
+    guard let reached = source.base, let requested = source.requestedURL,
+      requested.host != reached.host
+    else {
       base = source.base
       folders = nil
       return
     }
     // A server that redirects to https would redirect the items, too.
     let upgraded =
-      asked.scheme == .http && reached.scheme == .https && asked.port == 80
-      ? try? WebURL("https" + asked.string.dropFirst(4)) : nil
-    let names = upgraded ?? asked
+      requested.scheme == .http && reached.scheme == .https && requested.port == 80
+      ? try? WebURL("https" + requested.string.dropFirst(4)) : nil
+    let names = upgraded ?? requested
     base = names
-    folders = Self.folder(of: names).flatMap { asked in
-      Self.folder(of: reached).map { (asked, $0) }
+    folders = Self.folder(of: names).flatMap { requested in
+      Self.folder(of: reached).map { (requested, $0) }
     }
   }
 
@@ -37,8 +39,8 @@ struct NameBases {
 
   /// Returns an item's second source, without a query; nil for items outside the list's folder.
   func alternate(of url: WebURL) -> WebURL? {
-    guard let folders, url.string.hasPrefix(folders.asked) else { return nil }
-    let name = url.string.dropFirst(folders.asked.count).prefix { $0 != "?" }
+    guard let folders, url.string.hasPrefix(folders.requested) else { return nil }
+    let name = url.string.dropFirst(folders.requested.count).prefix { $0 != "?" }
     return try? WebURL(folders.reached + name)
   }
 

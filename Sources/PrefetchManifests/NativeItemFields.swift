@@ -24,7 +24,7 @@ struct NativeItemFields {
   private var seen: UInt32 = 0
 
   /// Whether the table's columns can hold the whole item.
-  var isPlain: Bool {
+  var fitsColumns: Bool {
     title.isAbsent && entityTag.isAbsent && lifetime.isAbsent && expires.isAbsent
       && integrity.isAbsent && isRequired
       && priority == 0 && (digest == nil || strongDigest == nil)
@@ -37,22 +37,22 @@ struct NativeItemFields {
       url = text
       return true
     }
-    guard cursor.take(UInt8(ascii: "{")) else { return false }
+    guard cursor.accept(UInt8(ascii: "{")) else { return false }
     var others = OtherKeys()
     repeat {
       guard cursor.next() == UInt8(ascii: "\""), let key = cursor.string(),
-        cursor.take(UInt8(ascii: ":"))
+        cursor.accept(UInt8(ascii: ":"))
       else { return false }
       if let member = Member(cursor.number(of: key), length: key.count) {
-        guard note(member), value(member, &cursor) else { return false }
+        guard markSeen(member), value(member, &cursor) else { return false }
       } else {
         guard others.add(key, in: cursor), cursor.otherValue() else { return false }
       }
-    } while cursor.take(UInt8(ascii: ","))
-    return cursor.take(UInt8(ascii: "}")) && !url.isAbsent
+    } while cursor.accept(UInt8(ascii: ","))
+    return cursor.accept(UInt8(ascii: "}")) && !url.isAbsent
   }
 
-  private mutating func note(_ member: Member) -> Bool {
+  private mutating func markSeen(_ member: Member) -> Bool {
     let bit: UInt32 = 1 << UInt32(member.rawValue)
     guard seen & bit == 0 else { return false }
     seen |= bit
@@ -94,10 +94,10 @@ struct NativeItemFields {
   }
 
   private mutating func digests(_ cursor: inout JSONCursor) -> Bool {
-    guard cursor.take(UInt8(ascii: "{")) else { return false }
-    if cursor.take(UInt8(ascii: "}")) { return true }
+    guard cursor.accept(UInt8(ascii: "{")) else { return false }
+    if cursor.accept(UInt8(ascii: "}")) { return true }
     guard cursor.next() == UInt8(ascii: "\""), let key = cursor.string(), key.count == 6,
-      cursor.take(UInt8(ascii: ":")), cursor.next() == UInt8(ascii: "\""),
+      cursor.accept(UInt8(ascii: ":")), cursor.next() == UInt8(ascii: "\""),
       let text = cursor.string()
     else { return false }
     switch cursor.number(of: key) {
@@ -113,7 +113,7 @@ struct NativeItemFields {
       strongDigest = read
     default: return false
     }
-    return cursor.take(UInt8(ascii: "}"))
+    return cursor.accept(UInt8(ascii: "}"))
   }
 
   /// Turns a single digest into one of `digests`; anything else stays text.
@@ -205,11 +205,11 @@ extension JSONCursor {
 
   /// Skips the value of an unknown key: one token, or a list of tokens.
   fileprivate mutating func otherValue() -> Bool {
-    guard take(UInt8(ascii: "[")) else { return simpleValue() }
-    if take(UInt8(ascii: "]")) { return true }
+    guard accept(UInt8(ascii: "[")) else { return simpleValue() }
+    if accept(UInt8(ascii: "]")) { return true }
     repeat {
       guard simpleValue() else { return false }
-    } while take(UInt8(ascii: ","))
-    return take(UInt8(ascii: "]"))
+    } while accept(UInt8(ascii: ","))
+    return accept(UInt8(ascii: "]"))
   }
 }

@@ -23,12 +23,12 @@ struct NativeItemList {
   private var refusals = Refusals()
   private var itemCount = 0
   /// Whether simple items skip the tree reader; tests turn it off to compare both readers.
-  private let takesShortWay: Bool
+  private let usesFastPath: Bool
 
-  init(_ cursor: JSONCursor, base: WebURL?, place: TextPlace, takesShortWay: Bool) {
+  init(_ cursor: JSONCursor, base: WebURL?, position: TextPosition, usesFastPath: Bool) {
     self.cursor = cursor
-    self.takesShortWay = takesShortWay
-    reader = NativeItemReader(base: base, place: place)
+    self.usesFastPath = usesFastPath
+    reader = NativeItemReader(base: base, position: position)
     if let base { table.resolveReferences(against: base) }
   }
 
@@ -41,12 +41,12 @@ struct NativeItemList {
       guard cursor.offset == cursor.count else { throw .irregular }
       return cursor.offset
     }
-    if cursor.take(UInt8(ascii: "]")) { return cursor.offset }
+    if cursor.accept(UInt8(ascii: "]")) { return cursor.offset }
     repeat {
       _ = cursor.next()
       try item(atMost: ManifestBounds.maximumItems)
-    } while cursor.take(UInt8(ascii: ","))
-    guard cursor.take(UInt8(ascii: "]")) else { throw .irregular }
+    } while cursor.accept(UInt8(ascii: ","))
+    guard cursor.accept(UInt8(ascii: "]")) else { throw .irregular }
     return cursor.offset
   }
 
@@ -59,7 +59,7 @@ struct NativeItemList {
     }
     if itemCount == 256 { reserve() }
     let start = cursor.offset
-    if takesShortWay {
+    if usesFastPath {
       var fields = NativeItemFields()
       if fields.read(&cursor), add(fields) { return }
       cursor.offset = start
@@ -79,25 +79,25 @@ struct NativeItemList {
       return false
     }
     // In a column, a digest of zeros means that the item has none.
-    guard fields.isPlain, fields.digest?.isNone != true,
-      let place = unsafe table.place(of: RawSpan(_unsafeBytes: cursor.bytes(fields.url))),
-      let kind = kind(of: fields)
+    guard fields.fitsColumns, fields.digest?.isNone != true,
+      let address = unsafe table.resolve(RawSpan(_unsafeBytes: cursor.bytes(fields.url))),
+      let metadata = metadata(of: fields)
     else { return addWhole(fields) }
     guard let published = NativeItemReader.published(fields, cursor),
       unsafe fields.path.isAbsent || PublishedName.isSafe(cursor.bytes(fields.path)),
       admitsIdentifier(of: fields)
     else { return false }
     var details = EntryTable.Details()
-    details.kind = kind
+    details.metadata = metadata
     details.size = fields.size < 0 ? nil : fields.size
     details.digest = fields.digest
     details.strongDigest = fields.strongDigest
     details.published = published
     let id = unsafe fields.id.isAbsent ? nil : RawSpan(_unsafeBytes: cursor.bytes(fields.id))
     let path = unsafe fields.path.isAbsent ? nil : RawSpan(_unsafeBytes: cursor.bytes(fields.path))
-    unsafe table.appendPlain(
+    unsafe table.appendURL(
       RawSpan(_unsafeBytes: cursor.bytes(fields.url)),
-      at: place,
+      at: address,
       id: id,
       path: path,
       details
@@ -105,13 +105,13 @@ struct NativeItemList {
     return true
   }
 
-  private mutating func kind(of fields: NativeItemFields) -> UInt16? {
+  private mutating func metadata(of fields: NativeItemFields) -> UInt16? {
     if fields.type.isAbsent, fields.provider.isAbsent, fields.mime.isAbsent { return 0 }
     let type = unsafe fields.type.isAbsent ? nil : RawSpan(_unsafeBytes: cursor.bytes(fields.type))
     let provider =
       unsafe fields.provider.isAbsent ? nil : RawSpan(_unsafeBytes: cursor.bytes(fields.provider))
     let mime = unsafe fields.mime.isAbsent ? nil : RawSpan(_unsafeBytes: cursor.bytes(fields.mime))
-    return table.kind(type: type, provider: provider, mime: mime)
+    return table.metadata(type: type, provider: provider, mime: mime)
   }
 
   private mutating func admitsIdentifier(of fields: NativeItemFields) -> Bool {

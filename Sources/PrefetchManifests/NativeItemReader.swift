@@ -7,14 +7,14 @@ struct NativeItemReader {
   var identifiers = IdentifierSet()
   /// Offset of the current item's tree in the whole text.
   var itemOffset = 0
-  private var place: TextPlace
+  private var position: TextPosition
   private var networkRules: Set<NetworkPolicy> = []
   /// Limit of different network rules, since each is judged separately.
   static let maximumNetworkRules = 100
 
-  init(base: WebURL?, place: TextPlace = TextPlace()) {
+  init(base: WebURL?, position: TextPosition = TextPosition()) {
     self.base = base
-    self.place = place
+    self.position = position
   }
 
   mutating func entry(_ node: Node) throws(RejectedEntry) -> ManifestEntry {
@@ -380,8 +380,8 @@ struct NativeItemReader {
   }
 
   mutating func invalid(_ message: String, at location: SourceLocation?) -> Failure {
-    place.move(to: itemOffset)
-    return NativeManifest.invalid(message, at: location.map { place.inWhole($0) })
+    position.move(to: itemOffset)
+    return NativeManifest.invalid(message, at: location.map { position.inWhole($0) })
   }
 }
 

@@ -11,7 +11,7 @@ internal import PrefetchDocuments
 
   private let bytes: UnsafeRawBufferPointer
   private let source: ManifestSource
-  private let takesShortWay: Bool
+  private let usesFastPath: Bool
   private var cursor: JSONCursor
   private var base: JSONCursor.Stretch?
   private var items: Items?
@@ -21,10 +21,10 @@ internal import PrefetchDocuments
   @unsafe static func read(
     _ bytes: UnsafeRawBufferPointer,
     source: ManifestSource,
-    takesShortWay: Bool = true
+    usesFastPath: Bool = true
   ) -> Result<Manifest, Failure>? {
     guard
-      var layout = unsafe NativeLayout(bytes, source: source, takesShortWay: takesShortWay)
+      var layout = unsafe NativeLayout(bytes, source: source, usesFastPath: usesFastPath)
     else { return nil }
     do throws(NativeItemList.Fault) {
       return .success(try layout.manifest())
@@ -39,13 +39,13 @@ internal import PrefetchDocuments
   @unsafe private init?(
     _ bytes: UnsafeRawBufferPointer,
     source: ManifestSource,
-    takesShortWay: Bool
+    usesFastPath: Bool
   ) {
     guard let cursor = unsafe JSONCursor(bytes) else { return nil }
     unsafe self.bytes = bytes
     self.cursor = cursor
     self.source = source
-    self.takesShortWay = takesShortWay
+    self.usesFastPath = usesFastPath
   }
 
   private mutating func manifest() throws(NativeItemList.Fault) -> Manifest {
@@ -65,7 +65,7 @@ internal import PrefetchDocuments
       return manifest
     } catch let fault as NativeItemList.Fault {
       throw fault
-    } catch let failure as Failure where placesHold {
+    } catch let failure as Failure where keepsLocations {
       throw .item(failure)
     } catch {
       throw .irregular
@@ -73,14 +73,14 @@ internal import PrefetchDocuments
   }
 
   private mutating func findMembers() throws(NativeItemList.Fault) {
-    guard cursor.take(UInt8(ascii: "{")) else { throw .irregular }
+    guard cursor.accept(UInt8(ascii: "{")) else { throw .irregular }
     repeat {
       guard cursor.next() == UInt8(ascii: "\""), let key = cursor.string(),
-        cursor.take(UInt8(ascii: ":"))
+        cursor.accept(UInt8(ascii: ":"))
       else { throw .irregular }
       let start = (cursor.next(), cursor.offset).1
       if key.count == 5, cursor.number(of: key) == 0x73_6D65_7469 {  // items
-        guard items == nil, cursor.take(UInt8(ascii: "[")) else { throw .irregular }
+        guard items == nil, cursor.accept(UInt8(ascii: "[")) else { throw .irregular }
         var list = list(from: cursor.offset, base: try writtenBase())
         cursor.offset = try list.read(.list)
         items = .list(start..<cursor.offset, list)
@@ -97,8 +97,8 @@ internal import PrefetchDocuments
           items = .list(range, list)
         }
       }
-    } while cursor.take(UInt8(ascii: ","))
-    guard cursor.take(UInt8(ascii: "}")) else { throw .irregular }
+    } while cursor.accept(UInt8(ascii: ","))
+    guard cursor.accept(UInt8(ascii: "}")) else { throw .irregular }
     rootEnd = cursor.offset
     guard cursor.next() != 0 || source.hasLines else { return }
     guard items == nil, cursor.offset == cursor.count || isOnLaterLine(cursor.offset) else {
@@ -127,8 +127,8 @@ internal import PrefetchDocuments
     return NativeItemList(
       cursor,
       base: base,
-      place: unsafe TextPlace(bytes),
-      takesShortWay: takesShortWay
+      position: unsafe TextPosition(bytes),
+      usesFastPath: usesFastPath
     )
   }
 
@@ -161,7 +161,7 @@ internal import PrefetchDocuments
   }
 
   /// Whether the items come last, so that the other members keep their locations without them.
-  private var placesHold: Bool {
+  private var keepsLocations: Bool {
     guard case .list(let range, _) = items else { return true }
     return (range.upperBound..<rootEnd - 1).allSatisfy { cursor.byte(at: $0) <= 0x20 }
   }

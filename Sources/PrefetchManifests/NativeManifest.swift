@@ -96,8 +96,8 @@ enum NativeManifest {
     manifest.priority = try reader.priority(root)
     let network = try reader.network(root, "network")
     let policy = try reader.policy(root)
-    let asked = policy?.networkOfRuns
-    manifest.network = network.map { $0.narrowed(by: asked ?? NetworkPolicy()) } ?? asked
+    let requested = policy?.networkOfRuns
+    manifest.network = network.map { $0.narrowed(by: requested ?? NetworkPolicy()) } ?? requested
     manifest.maximumFileSize = policy?.maximumFileSize
     manifest.entries.countPerCategory = policy?.countPerCategory
     manifest.base = root["base"]?.text == nil ? nil : reader.base
@@ -107,13 +107,15 @@ enum NativeManifest {
     manifest.entries.categoryParents = Dictionary(
       manifest.catalogue.categories.compactMap { name in name.parent.map { (name.id, $0) } }
     ) { first, _ in first }
-    manifest.parts = try next(of: root, source: source)
+    manifest.furtherDocuments = try next(of: root, source: source)
     return manifest
   }
 
   /// Returns the next page, which must be on the same server as the manifest.
-  private static func next(of root: Node, source: ManifestSource) throws(Failure) -> [ManifestPart]
-  {
+  private static func next(
+    of root: Node,
+    source: ManifestSource
+  ) throws(Failure) -> [FurtherDocument] {
     guard let node = root.member("next") else { return [] }
     guard let text = node.text, let base = source.address ?? source.base else {
       throw node.invalid("`next` must be a URL on the server of the manifest")
@@ -127,7 +129,7 @@ enum NativeManifest {
     guard url.origin == base.origin else {
       throw node.invalid("`next` is on another server, `\(url.authority)`")
     }
-    return [ManifestPart(url: url, kind: .page)]
+    return [FurtherDocument(url: url, kind: .page)]
   }
 
   private static func items(of root: Node) throws(Failure) -> [Node] {
@@ -154,8 +156,8 @@ enum NativeManifest {
   }
 
   static func invalid(_ message: String, at location: SourceLocation?) -> Failure {
-    let place = location.map { "line \($0.line), column \($0.column): " } ?? ""
-    return Failure(.manifestInvalid, place + message)
+    let prefix = location.map { "line \($0.line), column \($0.column): " } ?? ""
+    return Failure(.manifestInvalid, prefix + message)
   }
 
   private static func trimmed(_ text: String) -> String {

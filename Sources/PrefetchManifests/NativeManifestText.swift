@@ -103,7 +103,7 @@ extension NativeManifestText {
   package static func reference(to path: String) -> String {
     var text: [UInt8] = []
     for byte in path.utf8 {
-      if plain.contains(byte) {
+      if unescapedBytes.contains(byte) {
         text.append(byte)
       } else {
         text.append(UInt8(ascii: "%"))
@@ -113,7 +113,7 @@ extension NativeManifestText {
     return String(decoding: text, as: UTF8.self)
   }
 
-  private static let plain = Set(
+  private static let unescapedBytes = Set(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=@/".utf8
   )
 

@@ -14,7 +14,7 @@ extension Node {
   /// Returns whether a key is `true`, also as a string, since some tools quote every value.
   func flag(_ key: String) -> Bool {
     guard let scalar = self[key]?.scalar else { return false }
-    return scalar.text == "true" && [.boolean, .string, .plain].contains(scalar.kind)
+    return scalar.text == "true" && [.boolean, .string, .unquoted].contains(scalar.kind)
   }
 
   /// Returns the texts of a key whose value is a text or a list of texts.

@@ -24,11 +24,11 @@ enum PackedManifest {
     } catch {
       throw Failure(.failed, "no memory to unpack it")
     }
-    let fault = try reader.read(bytes) { piece throws(Failure) in
-      guard text.count + piece.byteCount <= limit else {
+    let fault = try reader.read(bytes) { chunk throws(Failure) in
+      guard text.count + chunk.byteCount <= limit else {
         throw Failure(.tooLarge, "it unpacks to more than \(limit) bytes")
       }
-      unsafe piece.withUnsafeBytes { unsafe text.append(contentsOf: $0) }
+      unsafe chunk.withUnsafeBytes { unsafe text.append(contentsOf: $0) }
     }
     switch fault {
     case nil where reader.isWhole: return text

@@ -23,8 +23,8 @@ enum PublishedName {
     guard unsafe !name.isEmpty, name.count <= maximumLength else { return false }
     var dots = 0
     var length = 0
-    for place in name.indices {
-      let byte = unsafe name[place]
+    for index in name.indices {
+      let byte = unsafe name[index]
       guard byte >= 0x20, byte != 0x7F, byte != UInt8(ascii: "\\") else { return false }
       if byte == UInt8(ascii: "/") {
         guard length > 0, !(length == dots && dots <= 2) else { return false }

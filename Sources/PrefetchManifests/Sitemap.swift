@@ -17,8 +17,8 @@ struct Sitemap: XMLVocabulary {
     let staysOnHost = !source.rules.mayCrossHosts
     guard FormatSniffer.isMarkup(bytes) else {
       var source = source
-      source.asked = nil
-      return try PlainList.read(bytes, source: source, staysOnHost: staysOnHost)
+      source.requestedURL = nil
+      return try URLList.read(bytes, source: source, staysOnHost: staysOnHost)
     }
     return try XMLManifest.read(
       bytes,
@@ -28,7 +28,7 @@ struct Sitemap: XMLVocabulary {
   }
 
   private init(_ source: ManifestSource) {
-    level = if case .sitemap(let level) = source.part { level } else { 0 }
+    level = if case .sitemap(let level) = source.documentRole { level } else { 0 }
     trustsTimes = source.rules.trustsModificationTimes
   }
 
@@ -59,19 +59,21 @@ struct Sitemap: XMLVocabulary {
       let message = "`\(element.name)` has no place in a `\(root)`"
       return manifest.reject(element["loc"]?.text ?? "", .manifestInvalid, message, at: element)
     }
-    guard let place = element["loc"], !place.text.isEmpty else {
+    guard let address = element["loc"], !address.text.isEmpty else {
       return manifest.reject("", .manifestInvalid, "`loc` is missing", at: element)
     }
     do throws(EntryCollector.Refusal) {
-      let declared = try manifest.collector.declared(place.text)
+      let declared = try manifest.collector.declared(address.text)
       if isIndex {
-        manifest.parts.append(ManifestPart(url: declared.url, kind: .sitemap(level: level + 1)))
+        manifest.furtherDocuments.append(
+          FurtherDocument(url: declared.url, kind: .sitemap(level: level + 1))
+        )
       } else {
         add(declared, element, to: &manifest)
       }
     } catch {
-      let meant = (try? WebURL(place.text))?.string ?? place.text
-      manifest.reject(meant, .badURL, error.message, at: place)
+      let meant = (try? WebURL(address.text))?.string ?? address.text
+      manifest.reject(meant, .badURL, error.message, at: address)
     }
   }
 

@@ -33,9 +33,9 @@ internal import PrefetchCore
 
   /// Returns the byte at an offset; zero past the end.
   @inline(__always)
-  func byte(at place: Int) -> UInt8 {
-    guard place < count, let start = unsafe start else { return 0 }
-    return unsafe start.load(fromByteOffset: place, as: UInt8.self)
+  func byte(at index: Int) -> UInt8 {
+    guard index < count, let start = unsafe start else { return 0 }
+    return unsafe start.load(fromByteOffset: index, as: UInt8.self)
   }
 
   func bytes(_ range: Range<Int>) -> UnsafeRawBufferPointer {
@@ -53,14 +53,14 @@ internal import PrefetchCore
 
   func begins(_ range: Range<Int>, with text: StaticString) -> Bool {
     guard range.count >= text.utf8CodeUnitCount else { return false }
-    for place in 0..<text.utf8CodeUnitCount {
-      guard unsafe byte(at: range.lowerBound + place) == text.utf8Start[place] else { return false }
+    for index in 0..<text.utf8CodeUnitCount {
+      guard unsafe byte(at: range.lowerBound + index) == text.utf8Start[index] else { return false }
     }
     return true
   }
 
-  func isBlank(_ place: Int) -> Bool {
-    byte(at: place) == 0x20 || byte(at: place) == 0x09
+  func isBlank(_ index: Int) -> Bool {
+    byte(at: index) == 0x20 || byte(at: index) == 0x09
   }
 
   func trimmed(_ range: Range<Int>) -> Range<Int> {

@@ -2,7 +2,7 @@ internal import PrefetchCore
 
 /// Unknown keys of a native manifest, newer or misspelled, which `manifest check` reports.
 struct UnknownKeys {
-  fileprivate enum Part: String {
+  fileprivate enum Level: String {
     case manifest = "the manifest"
     case item = "an item"
     case thumbnail = "a thumbnail"
@@ -37,7 +37,7 @@ struct UnknownKeys {
       }
     }
 
-    func part(at key: String) -> Part? {
+    func level(at key: String) -> Level? {
       switch (self, key) {
       case (.manifest, "items"): .item
       case (.manifest, "sources"), (.manifest, "categories"): .name
@@ -52,7 +52,7 @@ struct UnknownKeys {
 
   fileprivate struct Finding {
     var key: String
-    var part: Part
+    var level: Level
     var offset: Int
     var count = 1
   }
@@ -68,18 +68,18 @@ struct UnknownKeys {
     guard let cursor = unsafe JSONCursor(bytes) else { return [] }
     var keys = UnknownKeys(cursor: cursor)
     // After the object, items may follow on lines of their own.
-    var part = Part.manifest
-    while keys.cursor.next() != 0, keys.value(part) { part = .item }
-    var place = unsafe TextPlace(bytes)
+    var level = Level.manifest
+    while keys.cursor.next() != 0, keys.value(level) { level = .item }
+    var position = unsafe TextPosition(bytes)
     return keys.findings.map { finding in
-      place.move(to: finding.offset)
+      position.move(to: finding.offset)
       let location = SourceLocation(
         file: name,
         line: 1,
         column: 1,
         length: finding.key.utf8.count + 2
       )
-      return finding.diagnostic(at: place.inWhole(location))
+      return finding.diagnostic(at: position.inWhole(location))
     }
   }
 
@@ -87,53 +87,53 @@ struct UnknownKeys {
     self.cursor = cursor
   }
 
-  private mutating func value(_ part: Part?) -> Bool {
+  private mutating func value(_ level: Level?) -> Bool {
     let first = cursor.next()
     let isGroup = first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
-    guard let part, isGroup, depth < NativeManifest.maximumDepth else { return cursor.skipValue() }
+    guard let level, isGroup, depth < NativeManifest.maximumDepth else { return cursor.skipValue() }
     depth += 1
     defer { depth -= 1 }
-    return first == UInt8(ascii: "{") ? object(part) : list(part)
+    return first == UInt8(ascii: "{") ? object(level) : list(level)
   }
 
-  private mutating func list(_ part: Part) -> Bool {
-    guard cursor.take(UInt8(ascii: "[")) else { return false }
-    if cursor.take(UInt8(ascii: "]")) { return true }
+  private mutating func list(_ level: Level) -> Bool {
+    guard cursor.accept(UInt8(ascii: "[")) else { return false }
+    if cursor.accept(UInt8(ascii: "]")) { return true }
     repeat {
-      guard value(part) else { return false }
-    } while cursor.take(UInt8(ascii: ","))
-    return cursor.take(UInt8(ascii: "]"))
+      guard value(level) else { return false }
+    } while cursor.accept(UInt8(ascii: ","))
+    return cursor.accept(UInt8(ascii: "]"))
   }
 
-  private mutating func object(_ part: Part) -> Bool {
-    guard cursor.take(UInt8(ascii: "{")) else { return false }
-    if cursor.take(UInt8(ascii: "}")) { return true }
+  private mutating func object(_ level: Level) -> Bool {
+    guard cursor.accept(UInt8(ascii: "{")) else { return false }
+    if cursor.accept(UInt8(ascii: "}")) { return true }
     repeat {
       guard cursor.next() == UInt8(ascii: "\"") else { return false }
       let start = cursor.offset
-      var inner: Part?
+      var inner: Level?
       if let stretch = cursor.string() {
         let key = cursor.text(stretch)
-        if part.keys.contains(key) {
-          inner = part.part(at: key)
+        if level.keys.contains(key) {
+          inner = level.level(at: key)
         } else {
-          note(key, part, at: start)
+          record(key, level, at: start)
         }
       } else if !cursor.skipValue() {
         return false
       }
-      guard cursor.take(UInt8(ascii: ":")), value(inner) else { return false }
-    } while cursor.take(UInt8(ascii: ","))
-    return cursor.take(UInt8(ascii: "}"))
+      guard cursor.accept(UInt8(ascii: ":")), value(inner) else { return false }
+    } while cursor.accept(UInt8(ascii: ","))
+    return cursor.accept(UInt8(ascii: "}"))
   }
 
   /// Records an unknown key at its first use; ignores private keys and the `$schema` of editors.
-  private mutating func note(_ key: String, _ part: Part, at offset: Int) {
+  private mutating func record(_ key: String, _ level: Level, at offset: Int) {
     guard !["x-", "x_", "$"].contains(where: key.hasPrefix) else { return }
-    if let known = findings.firstIndex(where: { $0.key == key && $0.part == part }) {
+    if let known = findings.firstIndex(where: { $0.key == key && $0.level == level }) {
       findings[known].count += 1
     } else if findings.count < Self.most {
-      findings.append(Finding(key: key, part: part, offset: offset))
+      findings.append(Finding(key: key, level: level, offset: offset))
     }
   }
 }
@@ -143,9 +143,9 @@ extension UnknownKeys.Finding {
     let others = count > 1 ? ", and \(count - 1) more of it" : ""
     return Diagnostic(
       "manifest.unknown-key",
-      "unknown key `\(key)` in \(part.rawValue)\(others), which is ignored",
+      "unknown key `\(key)` in \(level.rawValue)\(others), which is ignored",
       severity: .warning,
-      hint: Suggestion.nearest(to: key, among: part.keys).map { "did you mean `\($0)`?" },
+      hint: Suggestion.nearest(to: key, among: level.keys).map { "did you mean `\($0)`?" },
       at: location
     )
   }

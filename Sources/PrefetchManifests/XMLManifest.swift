@@ -10,22 +10,22 @@ protocol XMLVocabulary {
 /// Contents of an XML manifest that have been read, with their locations.
 @safe struct XMLManifest {
   var collector: EntryCollector
-  var parts: [ManifestPart] = []
+  var furtherDocuments: [FurtherDocument] = []
   private var leftOut: (what: CountedNoun, count: Int)?
   private let bytes: UnsafeRawBufferPointer
-  private var place: TextPlace
+  private var position: TextPosition
 
   @unsafe init(_ bytes: UnsafeRawBufferPointer, collector: EntryCollector) {
     unsafe self.bytes = bytes
-    unsafe place = TextPlace(bytes)
+    unsafe position = TextPosition(bytes)
     self.collector = collector
   }
 
   /// Returns the location of a byte offset; cheap for increasing offsets.
   mutating func location(_ byte: Int) -> SourceLocation {
-    if byte < place.offset { unsafe place = TextPlace(bytes) }
-    place.move(to: byte)
-    return place.inWhole(SourceLocation(file: "manifest", line: 1, column: 1))
+    if byte < position.offset { unsafe position = TextPosition(bytes) }
+    position.move(to: byte)
+    return position.inWhole(SourceLocation(file: "manifest", line: 1, column: 1))
   }
 
   mutating func reject(
@@ -48,13 +48,13 @@ protocol XMLVocabulary {
 
   /// Returns the manifest; throws when every record was left out, since that is no empty list.
   consuming func manifest() throws(Failure) -> Manifest {
-    if let leftOut, collector.isEmpty, parts.isEmpty {
+    if let leftOut, collector.isEmpty, furtherDocuments.isEmpty {
       throw Failure(
         .manifestInvalid,
         "nothing in it can be fetched; it has \(leftOut.what.text(leftOut.count))"
       )
     }
-    return try collector.manifest(parts: parts)
+    return try collector.manifest(furtherDocuments: furtherDocuments)
   }
 
   static func read(

@@ -39,11 +39,12 @@ package final class CacheResponder: Responder {
       case .item(let provider, let id, let name):
         let held = try source.find(provider: provider, id: id)
         if let name,
-          let part = held?.part?(name) ?? source.findPast(provider: provider, id: id, name: name)
+          let file = held?.bundleFile?(name)
+            ?? source.findPast(provider: provider, id: id, name: name)
         {
-          return inquiry(request, part.address).reply(withPart: part)
+          return inquiry(request, file.address).reply(withBundleFile: file)
         }
-        if name?.hasPrefix("@") == true, held?.part != nil {
+        if name?.hasPrefix("@") == true, held?.bundleFile != nil {
           let words =
             "this generation was unused for ten minutes and is closed; open the item again"
           return .now(refusal(410, .miss, of: nil, CacheStatus(.own, detail: "absent"), words))
@@ -58,12 +59,12 @@ package final class CacheResponder: Responder {
         return inquiry(request, address).reply(with: try source.find(address: address))
       }
     } catch {
-      counts.note(.failure)
+      counts.add(.failure)
       return .now(.refusal(500, error.message))
     }
   }
 
-  private var absence: ServedAnswer {
+  private var absence: ServedResponse {
     refusal(404, .miss, of: nil, CacheStatus(.own, detail: "absent"))
   }
 
@@ -73,13 +74,13 @@ package final class CacheResponder: Responder {
 
   private func refusal(
     _ status: Int,
-    _ kind: ServeCounts.Answer,
+    _ kind: ServeCounts.Kind,
     of address: String?,
     _ cache: CacheStatus,
     _ words: String? = nil,
     _ more: [(name: String, value: String)] = []
-  ) -> ServedAnswer {
-    counts.note(kind, of: address)
+  ) -> ServedResponse {
+    counts.add(kind, of: address)
     return .refusal(status, words, cache.headers + more)
   }
 
@@ -98,7 +99,7 @@ package final class CacheResponder: Responder {
       directives = RequestDirectives(cacheControl: request.cacheControl, pragma: request.pragma)
     }
 
-    func reply(with held: HeldAnswer?) -> Reply {
+    func reply(with held: HeldResponse?) -> Reply {
       let now = desk.clock.now().wall
       guard let held, !held.hasExpired(now) else {
         let url = address.contains("://") ? address : "https://\(address)"
@@ -118,7 +119,7 @@ package final class CacheResponder: Responder {
           for: .varyMiss,
           use: directives.hasOnlyIfCached ? .onlyIfSelected : .ifSelected
         )
-      case .afterQuestion(let isClientsWish):
+      case .afterRequest(let isClientsWish):
         if directives.hasOnlyIfCached { return .now(timeout("only-if-cached")) }
         guard desk.puller == nil else { return pull(held, for: isClientsWish ? .request : .stale) }
         // No server may be asked: unless the client insists, a stale response is better than none.
@@ -136,16 +137,16 @@ package final class CacheResponder: Responder {
     }
 
     /// Returns whether the stored response may be another client's; never for a multi-file item.
-    private func depends(_ held: HeldAnswer) -> Bool {
+    private func depends(_ held: HeldResponse) -> Bool {
       desk.puller != nil && held.opening == nil && ClientFields.select(held.record.variance)
     }
 
     /// Replies with a file of a whole item, which is as old as the item and never pulled alone.
-    func reply(withPart held: HeldAnswer) -> Reply {
+    func reply(withBundleFile held: HeldResponse) -> Reply {
       give(held, CacheStatus(.hit), mayPull: false)
     }
 
-    private func timeout(_ detail: String) -> ServedAnswer {
+    private func timeout(_ detail: String) -> ServedResponse {
       let status = CacheStatus(.own, detail: detail)
       return desk.refusal(504, .miss, of: address, status, "the answer would need a server")
     }
@@ -153,18 +154,18 @@ package final class CacheResponder: Responder {
     // MARK: Giving
 
     /// Replies with the stored body; an unverified one is hashed before or while it is sent.
-    private func give(_ held: HeldAnswer, _ status: CacheStatus, mayPull: Bool = true) -> Reply {
+    private func give(_ held: HeldResponse, _ status: CacheStatus, mayPull: Bool = true) -> Reply {
       if let opening = held.opening {
-        desk.counts.note(.hit, of: held.record.url)
+        desk.counts.add(.hit, of: held.record.url)
         let headers = [(name: "Location", value: opening)] + status.headers
         return .now(.refusal(302, "its files are below this one", headers))
       }
-      let plan = ConditionalAnswer(request, held.version, [])
-      guard let part = plan.part else { return .now(answer(held, nil, status)) }
+      let plan = ConditionalResponse(request, held.version, [])
+      guard let part = plan.part else { return .now(response(held, nil, status)) }
       guard let body = held.body.open() else { return replace(held, mayPull) }
       let isLong = held.record.size > Self.longestHashedAtOnce
       if body.isVerified || (isLong && part.count == held.record.size) {
-        return .now(answer(held, body, status))
+        return .now(response(held, body, status))
       }
       guard isLong else { return look(at: held, body, status, mayPull) }
       // Hashing here would block the other connections of this thread.
@@ -176,46 +177,46 @@ package final class CacheResponder: Responder {
     private static let longestHashedAtOnce: Int64 = 1 << 20
 
     private func look(
-      at held: HeldAnswer,
+      at held: HeldResponse,
       _ body: any OpenBody,
       _ status: CacheStatus,
       _ mayPull: Bool
     ) -> Reply {
-      body.verify() ? .now(answer(held, body, status)) : replace(held, mayPull)
+      body.verify() ? .now(response(held, body, status)) : replace(held, mayPull)
     }
 
     /// Replies when the stored body is damaged or missing.
-    private func replace(_ held: HeldAnswer, _ mayPull: Bool) -> Reply {
+    private func replace(_ held: HeldResponse, _ mayPull: Bool) -> Reply {
       if directives.hasOnlyIfCached { return .now(timeout("damaged")) }
       if mayPull, desk.puller != nil { return pull(held, for: .miss, isDamaged: true) }
       let status = CacheStatus(.own, detail: "damaged")
       return .now(desk.refusal(500, .failure, of: address, status, "the stored body is damaged"))
     }
 
-    private func settle(_ reply: Reply, _ finish: @escaping @Sendable (ServedAnswer) -> Void) {
+    private func settle(_ reply: Reply, _ finish: @escaping @Sendable (ServedResponse) -> Void) {
       switch reply {
-      case .now(let answer): finish(answer)
+      case .now(let response): finish(response)
       case .later(let begin): begin(finish)
       }
     }
 
-    private func answer(
-      _ held: HeldAnswer,
+    private func response(
+      _ held: HeldResponse,
       _ body: (any OpenBody)?,
       _ status: CacheStatus
-    ) -> ServedAnswer {
+    ) -> ServedResponse {
       let now = desk.clock.now().wall
       var status = status
       status.timeLeft = held.left(at: now)
-      let kind: ServeCounts.Answer = if case .hit = status.handling { .hit } else { .miss }
-      desk.counts.note(kind, of: held.record.url)
+      let kind: ServeCounts.Kind = if case .hit = status.handling { .hit } else { .miss }
+      desk.counts.add(kind, of: held.record.url)
       let age = [(name: "Age", value: String(held.age(at: now).components.seconds))]
       let headers = held.headers.ofEvery + age + status.headers
-      let plan = ConditionalAnswer(request, held.version, headers)
-      return plan.answer(with: held.headers.ofBody) { part in
+      let plan = ConditionalResponse(request, held.version, headers)
+      return plan.response(with: held.headers.ofBody) { part in
         let length = Int64(part.count)
         guard !request.isHead, let body else { return .unsent(length: length) }
-        desk.counts.note(bytes: length)
+        desk.counts.addBytes(length)
         guard body.isVerified else { return .read(body.reader(), length: length) }
         return .file(body.descriptor(), offset: part.lowerBound, length: length)
       }
@@ -224,10 +225,10 @@ package final class CacheResponder: Responder {
     // MARK: Pulling
 
     private func pull(
-      _ held: HeldAnswer?,
+      _ held: HeldResponse?,
       for reason: CacheStatus.Forwarding,
       isDamaged: Bool = false,
-      use: PullWish.Use = .question
+      use: PullWish.Use = .afterRequest
     ) -> Reply {
       var wish = PullWish(url: held?.record.url, address: address)
       wish.damaged = isDamaged ? held?.record.digest : nil
@@ -253,16 +254,16 @@ package final class CacheResponder: Responder {
       }
     }
 
-    private func reply(with file: String, of whole: HeldAnswer) -> Reply {
-      if let part = whole.part?(file) { return reply(withPart: part) }
+    private func reply(with file: String, of whole: HeldResponse) -> Reply {
+      if let file = whole.bundleFile?(file) { return reply(withBundleFile: file) }
       return whole.isNamed(file) ? give(whole, CacheStatus(.hit)) : .now(desk.absence)
     }
 
     /// Returns a wish for this client's own response; nil if the pulled one is that already.
-    private func closerWish(than wish: PullWish, after pulled: HeldAnswer) -> PullWish? {
+    private func closerWish(than wish: PullWish, after pulled: HeldResponse) -> PullWish? {
       guard pulled.opening == nil else { return nil }
       let fields = request.fields.named(by: pulled.record.variance)
-      guard !fields.isPart(of: wish.fields) else { return nil }
+      guard !fields.isSubset(of: wish.fields) else { return nil }
       var closer = wish
       closer.url = pulled.record.url
       closer.use = .ifSelected
@@ -279,7 +280,7 @@ package final class CacheResponder: Responder {
       var status = status
       let mayPull = wish.damaged == nil
       switch outcome.result {
-      case .held(let pulled) where !outcome.isAsked:
+      case .held(let pulled) where !outcome.wasRequested:
         let isHit = status.forwardStatus == nil
         return give(pulled, isHit ? CacheStatus(.hit) : status, mayPull: mayPull)
       case .held(let pulled):

@@ -2,10 +2,10 @@ package import PrefetchCore
 
 /// Lookup of stored responses.
 package protocol CacheSource: Sendable {
-  func find(address: String) throws(Failure) -> HeldAnswer?
-  func find(provider: String?, id: String) throws(Failure) -> HeldAnswer?
+  func find(address: String) throws(Failure) -> HeldResponse?
+  func find(provider: String?, id: String) throws(Failure) -> HeldResponse?
   /// Finds a file of an earlier version of an item that a player still reads.
-  func findPast(provider: String?, id: String, name: String) -> HeldAnswer?
+  func findPast(provider: String?, id: String, name: String) -> HeldResponse?
 }
 
 /// Fetches missing responses and revalidates stale ones.
@@ -14,15 +14,15 @@ package protocol CachePuller: Sendable {
 }
 
 /// A stored response and its freshness under the configuration.
-package struct HeldAnswer: Sendable {
+package struct HeldResponse: Sendable {
   package let record: ContentRecord
   /// End of freshness; nil when every use needs revalidation.
   package let freshUntil: Instant?
   package var body: any HeldBody
   /// URL at which players open an item of several files; clients of the item are redirected.
   package var opening: String?
-  package var part: (@Sendable (String) -> HeldAnswer?)?
-  let headers: AnswerHeaders
+  package var bundleFile: (@Sendable (String) -> HeldResponse?)?
+  let headers: ResponseHeaders
   let version: ServedVersion
   let ageOnArrival: Duration
 
@@ -30,17 +30,17 @@ package struct HeldAnswer: Sendable {
     self.record = record
     self.freshUntil = freshUntil
     self.body = body
-    headers = AnswerHeaders(of: record)
+    headers = ResponseHeaders(of: record)
     version = ServedVersion(
       etag: record.validators.entityTag.flatMap { $0.hasSuffix("\"") ? $0 : nil },
       modified: record.validators.lastModified.flatMap { HTTPDate.parse($0) },
       size: record.size
     )
-    let answered = record.validatedAt ?? record.fetchedAt
+    let respondedAt = record.validatedAt ?? record.fetchedAt
     // The hops' combined freshness does not tell how long the last hop took.
     let freshness = record.hops.isEmpty ? record.freshness : nil
     ageOnArrival =
-      answered.map { Freshness.ageOnArrival(record.headers, freshness, at: $0) } ?? .zero
+      respondedAt.map { Freshness.ageOnArrival(record.headers, freshness, at: $0) } ?? .zero
   }
 }
 
@@ -61,7 +61,7 @@ package protocol OpenBody: Sendable {
 package struct PullWish: Hashable, Sendable {
   /// Use of the stored response.
   package enum Use: Hashable, Sendable {
-    case question
+    case afterRequest
     /// The fresh response is used if the client's headers select it.
     case ifSelected
     /// The response is used if the client's headers select it; no server may be asked.
@@ -80,7 +80,7 @@ package struct PullWish: Hashable, Sendable {
   package var address: String
   package var damaged: ContentDigest?
   package var hasNoCache = false
-  package var use = Use.question
+  package var use = Use.afterRequest
   /// Client headers that the stored response depends on.
   package var fields = ClientFields()
 }
@@ -88,22 +88,22 @@ package struct PullWish: Hashable, Sendable {
 package struct PullOutcome: Sendable {
   package enum Result: Sendable {
     /// The response is stored, was confirmed, or came and may not be stored.
-    case held(HeldAnswer)
+    case held(HeldResponse)
     /// The stored response cannot be used, and no server may be asked.
     case unasked
     /// The server does not have the URL; `isRemembered` says that this is an earlier response.
     case gone(status: Int, isRemembered: Bool)
     /// A rule defers the transfer; `older` is a stale copy that may be used instead.
-    case deferred(rule: String, until: Instant?, older: HeldAnswer?)
+    case deferred(rule: String, until: Instant?, older: HeldResponse?)
     /// The transfer failed; `older` is a stale copy that may be used instead.
-    case failed(code: String, message: String, older: HeldAnswer?)
+    case failed(code: String, message: String, older: HeldResponse?)
   }
 
   package var result: Result
   package var status: Int?
   package var isShared = false
   /// Whether a server was asked; a fresh body or one pinned by digest may need no request.
-  package var isAsked = true
+  package var wasRequested = true
   package var isStored = true
 
   package init(_ result: Result) {

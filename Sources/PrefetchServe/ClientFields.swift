@@ -30,7 +30,7 @@ package struct ClientFields: Hashable, Sendable {
     return named
   }
 
-  func isPart(of other: Self) -> Bool {
+  func isSubset(of other: Self) -> Bool {
     fields.allSatisfy(other.fields.contains)
   }
 

@@ -18,7 +18,7 @@ package struct RequestConditions: Hashable, Sendable {
 }
 
 /// Result of evaluating a request's conditions.
-enum FileAnswer: Hashable {
+enum ConditionResult: Hashable {
   case whole
   case part(ClosedRange<Int64>)
   case notModified

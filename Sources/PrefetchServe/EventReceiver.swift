@@ -1,10 +1,10 @@
 /// Records analytics events from pages and programs of this machine.
 package protocol EventReceiver: Sendable {
   /// Responds to one event; called on a thread that may wait for the disk.
-  func answer(_ body: [UInt8]) -> ServedAnswer
+  func respond(_ body: [UInt8]) -> ServedResponse
 }
 
-enum EventPlace {
+enum EventEndpoint {
   static let path = "/-/event"
   static let longestBody = 4096
 

@@ -9,25 +9,25 @@ package final class FolderResponder: Responder {
   }
 
   package func respond(to request: ServedRequest) -> Reply {
-    .now(answer(request))
+    .now(response(request))
   }
 
-  private func answer(_ request: ServedRequest) -> ServedAnswer {
+  private func response(_ request: ServedRequest) -> ServedResponse {
     let path = request.target.prefix { $0 != "?" }
     switch RequestPath(String(path)) {
     case .malformed: return .refusal(400)
     case .nowhere: return .refusal(404)
     case .file(let name):
       guard let file = folder.open(name) else { return .refusal(404) }
-      return answer(request, with: file, named: name)
+      return response(request, with: file, named: name)
     }
   }
 
-  private func answer(
+  private func response(
     _ request: ServedRequest,
     with file: consuming ServedFile,
     named name: String
-  ) -> ServedAnswer {
+  ) -> ServedResponse {
     let version = file.version
     let descriptor = ServedDescriptor(owning: file.release())
     var headers = [(name: "Accept-Ranges", value: "bytes")]
@@ -35,7 +35,7 @@ package final class FolderResponder: Responder {
     if let modified = version.modified {
       headers.append(("Last-Modified", HTTPDate.format(modified)))
     }
-    return ConditionalAnswer(request, version, headers).answer(
+    return ConditionalResponse(request, version, headers).response(
       with: [("Content-Type", ContentType.forFile(named: name))]
     ) { part in
       .file(descriptor, offset: part.lowerBound, length: Int64(part.count))
@@ -44,7 +44,7 @@ package final class FolderResponder: Responder {
 }
 
 /// A response to a conditional or range request.
-struct ConditionalAnswer {
+struct ConditionalResponse {
   private let request: ServedRequest
   private let version: ServedVersion
   private let headers: [(name: String, value: String)]
@@ -68,32 +68,32 @@ struct ConditionalAnswer {
     }
   }
 
-  private var verdict: FileAnswer {
+  private var verdict: ConditionResult {
     var conditions = request.conditions
     // A range applies to GET only (RFC 9110 §14.2).
     if request.isHead { conditions.range = nil }
-    return FileAnswer(to: conditions, about: version)
+    return ConditionResult(to: conditions, about: version)
   }
 
   /// Returns the response; `described` are the headers of responses with the body.
-  func answer(
+  func response(
     with described: [(name: String, value: String)],
-    body: (Range<Int64>) -> ServedAnswer.Body
-  ) -> ServedAnswer {
+    body: (Range<Int64>) -> ServedResponse.Body
+  ) -> ServedResponse {
     switch verdict {
     case .notModified:
-      return ServedAnswer(304, headers)
+      return ServedResponse(304, headers)
     case .preconditionFailed:
       return .refusal(412, nil, headers)
     case .unsatisfiableRange:
       return .refusal(416, nil, headers + [("Content-Range", "bytes */\(version.size)")])
     case .whole:
-      return ServedAnswer(200, headers + described, body: body(0..<version.size))
+      return ServedResponse(200, headers + described, body: body(0..<version.size))
     case .part(let range):
-      let place = "bytes \(range.lowerBound)-\(range.upperBound)/\(version.size)"
-      return ServedAnswer(
+      let contentRange = "bytes \(range.lowerBound)-\(range.upperBound)/\(version.size)"
+      return ServedResponse(
         206,
-        headers + described + [("Content-Range", place)],
+        headers + described + [("Content-Range", contentRange)],
         body: body(range.lowerBound..<range.upperBound + 1)
       )
     }

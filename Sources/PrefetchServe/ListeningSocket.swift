@@ -107,16 +107,16 @@ struct ListeningSocket: ~Copyable {
       throw Failure(errno: errno, "descriptor \(descriptor) is not a socket")
     }
     return try unsafe withUnsafeBytes(of: storage) { bytes throws(Failure) in
-      let place: Range<Int>
+      let range: Range<Int>
       switch Int32(storage.ss_family) {
-      case AF_INET: place = 4..<8
-      case AF_INET6: place = 8..<24
+      case AF_INET: range = 4..<8
+      case AF_INET6: range = 8..<24
       default:
         throw Failure(.failed, "descriptor \(descriptor) is not a socket of IPv4 or IPv6")
       }
       // The port is at the same offset in both families.
       let port = UInt16(bigEndian: unsafe bytes.load(fromByteOffset: 2, as: UInt16.self))
-      let address = unsafe Array(bytes[place])
+      let address = unsafe Array(bytes[range])
       var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
       unsafe inet_ntop(Int32(storage.ss_family), address, &text, socklen_t(text.count))
       let host = text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }

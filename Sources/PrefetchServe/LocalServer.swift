@@ -13,7 +13,7 @@ package import PrefetchCore
     listen address: ListenAddress,
     responder: any Responder,
     access: ServeAccess = ServeAccess(),
-    listener: AnsweredRequest.Listener? = nil,
+    listener: RequestLogEntry.Listener? = nil,
     events: (any EventReceiver)? = nil
   ) throws(Failure) {
     try self.init(ListeningSocket(address), responder, access, listener, events)
@@ -24,7 +24,7 @@ package import PrefetchCore
     inherited descriptor: Int32,
     responder: any Responder,
     access: ServeAccess = ServeAccess(),
-    listener: AnsweredRequest.Listener? = nil,
+    listener: RequestLogEntry.Listener? = nil,
     events: (any EventReceiver)? = nil
   ) throws(Failure) {
     try self.init(ListeningSocket(inherited: descriptor), responder, access, listener, events)
@@ -34,7 +34,7 @@ package import PrefetchCore
     _ socket: consuming ListeningSocket,
     _ responder: any Responder,
     _ access: ServeAccess,
-    _ listener: AnsweredRequest.Listener?,
+    _ listener: RequestLogEntry.Listener?,
     _ events: (any EventReceiver)?
   ) throws(Failure) {
     let bound = socket.address
@@ -54,10 +54,10 @@ package import PrefetchCore
       Self.connectionLimit,
       Self.headLimit,
       Self.timeoutSeconds,
-      noteRequest,
-      answerRequest,
-      noteEnd,
-      noteConnection,
+      requestStarted,
+      handleRequest,
+      requestEnded,
+      connectionChanged,
       context
     )
     guard unsafe daemon != nil else {
@@ -94,7 +94,7 @@ package import PrefetchCore
 
 // MARK: - What the library calls
 
-private func noteRequest(
+private func requestStarted(
   _ context: UnsafeMutableRawPointer?,
   _ target: UnsafePointer<CChar>?,
   _ connection: OpaquePointer?
@@ -104,7 +104,7 @@ private func noteRequest(
 }
 
 /// Called once after the headers, once per piece of a body, and once at the end.
-private func answerRequest(
+private func handleRequest(
   _ context: UnsafeMutableRawPointer?,
   _ connection: OpaquePointer?,
   _ url: UnsafePointer<CChar>?,
@@ -122,11 +122,11 @@ private func answerRequest(
   let request = unsafe Unmanaged<PendingRequest>.fromOpaque(pending).takeUnretainedValue()
   let size = unsafe uploadSize.pointee
   unsafe uploadSize.pointee = 0
-  let piece = unsafe UnsafeRawBufferPointer(start: upload, count: unsafe upload == nil ? 0 : size)
-  return unsafe desk.take(request, of: connection, method: method, upload: piece)
+  let chunk = unsafe UnsafeRawBufferPointer(start: upload, count: unsafe upload == nil ? 0 : size)
+  return unsafe desk.handle(request, of: connection, method: method, upload: chunk)
 }
 
-private func noteEnd(
+private func requestEnded(
   _ context: UnsafeMutableRawPointer?,
   _ connection: OpaquePointer?,
   _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
@@ -134,14 +134,14 @@ private func noteEnd(
 ) {
   if let context = unsafe context, let connection = unsafe connection {
     let desk = unsafe Unmanaged<RequestDesk>.fromOpaque(context).takeUnretainedValue()
-    unsafe desk.noteEnd(of: connection)
+    unsafe desk.requestEnded(on: connection)
   }
   guard let state = unsafe state, let pending = unsafe state.pointee else { return }
   unsafe state.pointee = nil
   unsafe Unmanaged<PendingRequest>.fromOpaque(pending).release()
 }
 
-private func noteConnection(
+private func connectionChanged(
   _ context: UnsafeMutableRawPointer?,
   _ connection: OpaquePointer?,
   _ socketContext: UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
@@ -149,5 +149,5 @@ private func noteConnection(
 ) {
   guard let context = unsafe context, let connection = unsafe connection else { return }
   let desk = unsafe Unmanaged<RequestDesk>.fromOpaque(context).takeUnretainedValue()
-  unsafe desk.note(connection, isOpen: code.rawValue == 0)
+  unsafe desk.connectionChanged(connection, isOpen: code.rawValue == 0)
 }

@@ -16,14 +16,14 @@ final class PendingRequest: Sendable {
     var received = 0
     /// Beginning of an event's body.
     var body: [UInt8] = []
-    var answer: ServedAnswer?
+    var response: ServedResponse?
   }
 
   init(target: String) {
     self.target = target
   }
 
-  func note(upload: Int) -> Progress {
+  func addUpload(_ upload: Int) -> Progress {
     progress.withLock { progress in
       let before = progress
       progress.isSeen = true
@@ -32,15 +32,15 @@ final class PendingRequest: Sendable {
     }
   }
 
-  func keep(_ piece: UnsafeRawBufferPointer) {
+  func keep(_ chunk: UnsafeRawBufferPointer) {
     progress.withLock { progress in
-      let room = EventPlace.longestBody + 1 - progress.body.count
-      unsafe progress.body.append(contentsOf: piece.prefix(room))
+      let room = EventEndpoint.longestBody + 1 - progress.body.count
+      unsafe progress.body.append(contentsOf: chunk.prefix(room))
     }
   }
 
-  func finish(with answer: ServedAnswer) {
-    progress.withLock { $0.answer = answer }
+  func finish(with response: ServedResponse) {
+    progress.withLock { $0.response = response }
   }
 }
 
@@ -51,14 +51,14 @@ final class RequestDesk: Sendable {
   private let connections = Mutex(ConnectionTimes())
   private let resting = Mutex(Resting())
   private let access: ServeAccess
-  private let listener: AnsweredRequest.Listener?
+  private let listener: RequestLogEntry.Listener?
   private let events: (any EventReceiver)?
 
   init(
     responder: any Responder,
     gate: RequestGate,
     access: ServeAccess,
-    listener: AnsweredRequest.Listener?,
+    listener: RequestLogEntry.Listener?,
     events: (any EventReceiver)?
   ) {
     self.events = events
@@ -68,46 +68,46 @@ final class RequestDesk: Sendable {
     self.listener = listener
   }
 
-  func take(
+  func handle(
     _ pending: PendingRequest,
     of connection: OpaquePointer,
     method: UnsafePointer<CChar>,
-    upload piece: UnsafeRawBufferPointer
+    upload chunk: UnsafeRawBufferPointer
   ) -> MHD_Result {
-    let upload = piece.count
-    let before = pending.note(upload: upload)
+    let upload = chunk.count
+    let before = pending.addUpload(upload)
     let received = before.received + upload
     let method = unsafe String(cString: method)
     let target = access.target(pending.target)
-    let origin = access.origin == nil ? nil : unsafe AnswerQueue.header("Origin", of: connection)
-    let put = { (answer: ServedAnswer) in
-      var answer = answer
-      answer.headers += self.access.headers(for: origin, hasToken: target?.hasToken == true)
+    let origin = access.origin == nil ? nil : unsafe HTTPConnection.header("Origin", of: connection)
+    let put = { (response: ServedResponse) in
+      var response = response
+      response.headers += self.access.headers(for: origin, hasToken: target?.hasToken == true)
       // The token must not appear in logs.
       let shown = target?.path ?? "/-/t/…"
-      unsafe self.tell(answer, of: connection, method, shown, after: pending.duration)
-      return unsafe AnswerQueue.put(answer, to: connection)
+      unsafe self.notifyListener(response, of: connection, method, shown, after: pending.duration)
+      return unsafe HTTPConnection.put(response, to: connection)
     }
-    if let answer = before.answer { return put(answer) }
+    if let response = before.response { return put(response) }
     if !before.isSeen {
-      unsafe noteHead(of: connection)
+      unsafe headReceived(on: connection)
       if let refusal = unsafe refusal(of: connection, target) { return put(refusal) }
       return .YES
     }
-    let isEvent = events != nil && EventPlace.isMeant(by: target?.path ?? "")
+    let isEvent = events != nil && EventEndpoint.isMeant(by: target?.path ?? "")
     // Bodies are ignored; a short one is read so that its sender receives the response.
     guard upload == 0 else {
-      if isEvent { unsafe pending.keep(piece) }
+      if isEvent { unsafe pending.keep(chunk) }
       return received <= Self.longestBody ? .YES : .NO
     }
     let hasToken = target?.hasToken == true
     if method == "OPTIONS", access.admits(origin: origin, hasToken: hasToken), received == 0 {
       return put(
-        ServedAnswer(204, isEvent ? ServeAccess.eventPermission : ServeAccess.permission)
+        ServedResponse(204, isEvent ? ServeAccess.eventPermission : ServeAccess.permission)
       )
     }
     if let events, isEvent {
-      let authorization = unsafe AnswerQueue.header("Authorization", of: connection)
+      let authorization = unsafe HTTPConnection.header("Authorization", of: connection)
       let refusal = refusal(
         ofEvent: method,
         hasToken: hasToken || access.isShown(in: authorization),
@@ -116,43 +116,43 @@ final class RequestDesk: Sendable {
       if let refusal { return put(refusal) }
       let body = before.body
       return unsafe rest(connection, pending) { finish in
-        Background.perform { finish(events.answer(body)) }
+        Background.perform { finish(events.respond(body)) }
       }
     }
     guard method == "GET" || method == "HEAD" else {
-      let refusal = ServedAnswer.refusal(405, nil, [("Allow", "GET, HEAD")] + Self.lastWords)
+      let refusal = ServedResponse.refusal(405, nil, [("Allow", "GET, HEAD")] + Self.closingFields)
       return put(refusal)
     }
     guard received == 0 else {
-      let refusal = ServedAnswer.refusal(400, "\(method) has no body", Self.lastWords)
+      let refusal = ServedResponse.refusal(400, "\(method) has no body", Self.closingFields)
       return put(refusal)
     }
     var request = unsafe ServedRequest(target: target?.path ?? pending.target, of: connection)
     request.isHead = method == "HEAD"
     if responder.heedsFields {
-      request.fields = ClientFields(unsafe AnswerQueue.fields(of: connection))
+      request.fields = ClientFields(unsafe HTTPConnection.fields(of: connection))
     }
     switch responder.respond(to: request) {
-    case .now(let answer): return put(answer)
+    case .now(let response): return put(response)
     case .later(let begin): return unsafe rest(connection, pending, begin)
     }
   }
 
   /// Returns the refusal of an event; nil for an event that may be read.
-  private func refusal(ofEvent method: String, hasToken: Bool, received: Int) -> ServedAnswer? {
+  private func refusal(ofEvent method: String, hasToken: Bool, received: Int) -> ServedResponse? {
     guard method == "POST" else {
-      return .refusal(405, nil, [("Allow", "POST")] + Self.lastWords)
+      return .refusal(405, nil, [("Allow", "POST")] + Self.closingFields)
     }
-    guard hasToken else { return .refusal(403, "an event needs the token", Self.lastWords) }
-    guard received <= EventPlace.longestBody else {
-      let words = "an event has at most \(EventPlace.longestBody) bytes"
-      return .refusal(413, words, Self.lastWords)
+    guard hasToken else { return .refusal(403, "an event needs the token", Self.closingFields) }
+    guard received <= EventEndpoint.longestBody else {
+      let words = "an event has at most \(EventEndpoint.longestBody) bytes"
+      return .refusal(413, words, Self.closingFields)
     }
     return nil
   }
 
-  private func tell(
-    _ answer: ServedAnswer,
+  private func notifyListener(
+    _ response: ServedResponse,
     of connection: OpaquePointer,
     _ method: String,
     _ target: String,
@@ -160,11 +160,11 @@ final class RequestDesk: Sendable {
   ) {
     guard let listener else { return }
     listener(
-      AnsweredRequest(
+      RequestLogEntry(
         method: method,
         target: target,
-        fields: unsafe AnswerQueue.fields(of: connection),
-        answer: answer,
+        fields: unsafe HTTPConnection.fields(of: connection),
+        response: response,
         duration: duration
       )
     )
@@ -179,25 +179,25 @@ final class RequestDesk: Sendable {
   private func refusal(
     of connection: OpaquePointer,
     _ target: (path: String, hasToken: Bool)?
-  ) -> ServedAnswer? {
-    guard let target else { return .refusal(403, "the token is wrong", Self.lastWords) }
-    let host = unsafe AnswerQueue.header("Host", of: connection)
-    let origin = unsafe AnswerQueue.header("Origin", of: connection)
-    let site = unsafe AnswerQueue.header("Sec-Fetch-Site", of: connection)
+  ) -> ServedResponse? {
+    guard let target else { return .refusal(403, "the token is wrong", Self.closingFields) }
+    let host = unsafe HTTPConnection.header("Host", of: connection)
+    let origin = unsafe HTTPConnection.header("Origin", of: connection)
+    let site = unsafe HTTPConnection.header("Sec-Fetch-Site", of: connection)
     guard gate.admits(host: host, origin: origin, site: site, hasToken: target.hasToken) else {
-      return .refusal(403, Self.strangeness(host: host, origin: origin), Self.lastWords)
+      return .refusal(403, Self.strangeness(host: host, origin: origin), Self.closingFields)
     }
     // Two readers could see different ends of the request (RFC 9112 §6.3).
-    let lengths = unsafe AnswerQueue.count("Content-Length", of: connection)
-    let codings = unsafe AnswerQueue.count("Transfer-Encoding", of: connection)
-    guard lengths + codings <= 1, unsafe AnswerQueue.count("Host", of: connection) <= 1 else {
-      return .refusal(400, "its length is ambiguous", Self.lastWords)
+    let lengths = unsafe HTTPConnection.count("Content-Length", of: connection)
+    let codings = unsafe HTTPConnection.count("Transfer-Encoding", of: connection)
+    guard lengths + codings <= 1, unsafe HTTPConnection.count("Host", of: connection) <= 1 else {
+      return .refusal(400, "its length is ambiguous", Self.closingFields)
     }
     return nil
   }
 
   /// Closes the connection, since the rest of a refused body may still arrive.
-  private static let lastWords = [(name: "Connection", value: "close")]
+  private static let closingFields = [(name: "Connection", value: "close")]
   private static let longestBody = 1 << 20
 
   // MARK: Requests that wait
@@ -215,7 +215,7 @@ final class RequestDesk: Sendable {
   private func rest(
     _ connection: OpaquePointer,
     _ pending: PendingRequest,
-    _ begin: (@escaping @Sendable (ServedAnswer) -> Void) -> Void
+    _ begin: (@escaping @Sendable (ServedResponse) -> Void) -> Void
   ) -> MHD_Result {
     let name = ObjectIdentifier(pending)
     let isClosed = resting.withLock { resting in
@@ -225,15 +225,15 @@ final class RequestDesk: Sendable {
       }
       return resting.isClosed
     }
-    guard !isClosed else { return unsafe AnswerQueue.put(Self.closing, to: connection) }
-    begin { [weak self] answer in self?.resume(name, with: answer) }
+    guard !isClosed else { return unsafe HTTPConnection.put(Self.closing, to: connection) }
+    begin { [weak self] response in self?.resume(name, with: response) }
     return .YES
   }
 
-  private func resume(_ name: ObjectIdentifier, with answer: ServedAnswer) {
+  private func resume(_ name: ObjectIdentifier, with response: ServedResponse) {
     resting.withLock { resting in
       guard let request = resting.requests.removeValue(forKey: name) else { return }
-      request.request.finish(with: answer)
+      request.request.finish(with: response)
       unsafe MHD_resume_connection(request.connection)
     }
   }
@@ -247,8 +247,8 @@ final class RequestDesk: Sendable {
     for name in waiting { resume(name, with: Self.closing) }
   }
 
-  private static var closing: ServedAnswer {
-    .refusal(503, "the server is stopping", lastWords)
+  private static var closing: ServedResponse {
+    .refusal(503, "the server is stopping", closingFields)
   }
 
   // MARK: Requests that take too long to arrive
@@ -258,17 +258,17 @@ final class RequestDesk: Sendable {
     var waiting: [Int32: ContinuousClock.Instant] = [:]
   }
 
-  func note(_ connection: OpaquePointer, isOpen: Bool) {
+  func connectionChanged(_ connection: OpaquePointer, isOpen: Bool) {
     let socket = unsafe prefetch_connection_socket(connection)
     connections.withLock { $0.waiting[socket] = isOpen ? ContinuousClock.now : nil }
   }
 
-  func noteEnd(of connection: OpaquePointer) {
+  func requestEnded(on connection: OpaquePointer) {
     let socket = unsafe prefetch_connection_socket(connection)
     connections.withLock { $0.waiting[socket] = ContinuousClock.now }
   }
 
-  private func noteHead(of connection: OpaquePointer) {
+  private func headReceived(on connection: OpaquePointer) {
     let socket = unsafe prefetch_connection_socket(connection)
     connections.withLock { _ = $0.waiting.removeValue(forKey: socket) }
   }

@@ -50,20 +50,20 @@ struct RequestDirectives: Hashable {
 enum Reuse: Hashable {
   case asItIs
   /// A server must be asked first, due to age or the client's directives.
-  case afterQuestion(isClientsWish: Bool)
+  case afterRequest(isClientsWish: Bool)
 
   /// Decides by the remaining freshness; nil means that every use needs revalidation.
   init(_ directives: RequestDirectives, age: Duration, left: Duration?) {
     if directives.hasNoCache {
-      self = .afterQuestion(isClientsWish: true)
+      self = .afterRequest(isClientsWish: true)
     } else if let left, left > .zero {
       let isEnough = left >= .seconds(directives.minimumFresh ?? 0)
-      self = isEnough && directives.allow(age) ? .asItIs : .afterQuestion(isClientsWish: true)
+      self = isEnough && directives.allow(age) ? .asItIs : .afterRequest(isClientsWish: true)
     } else if let left, let bound = directives.maximumStale, directives.minimumFresh == nil {
       let isAllowed = .zero - left <= .seconds(bound) && directives.allow(age)
-      self = isAllowed ? .asItIs : .afterQuestion(isClientsWish: false)
+      self = isAllowed ? .asItIs : .afterRequest(isClientsWish: false)
     } else {
-      self = .afterQuestion(isClientsWish: false)
+      self = .afterRequest(isClientsWish: false)
     }
   }
 }

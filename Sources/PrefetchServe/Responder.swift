@@ -6,9 +6,9 @@ package protocol Responder: Sendable {
 }
 
 package enum Reply {
-  case now(ServedAnswer)
+  case now(ServedResponse)
   /// Suspends the connection until `finish` is called, once, from any thread.
-  case later(_ begin: (_ finish: @escaping @Sendable (ServedAnswer) -> Void) -> Void)
+  case later(_ begin: (_ finish: @escaping @Sendable (ServedResponse) -> Void) -> Void)
 }
 
 package struct ServedRequest: Sendable {
@@ -22,7 +22,7 @@ package struct ServedRequest: Sendable {
   package var fields = ClientFields()
 }
 
-package struct ServedAnswer: Sendable {
+package struct ServedResponse: Sendable {
   package enum Body: Sendable {
     case none
     /// Length without a body, as for HEAD.
@@ -49,9 +49,9 @@ package struct ServedAnswer: Sendable {
     _ status: Int,
     _ words: String? = nil,
     _ headers: [(name: String, value: String)] = []
-  ) -> ServedAnswer {
+  ) -> ServedResponse {
     let more = words.map { "\($0)\n" } ?? ""
-    return ServedAnswer(
+    return ServedResponse(
       status,
       headers + [("Content-Type", "text/plain; charset=utf-8")],
       body: .text("\(status) \(StatusText.of(status))\n\(more)")

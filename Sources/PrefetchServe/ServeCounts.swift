@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// Counters of a server, updated by all its threads.
 package final class ServeCounts: Sendable {
-  enum Answer {
+  enum Kind {
     case hit
     case miss
     case failure
@@ -23,7 +23,7 @@ package final class ServeCounts: Sendable {
   }
 
   /// Counts a response; `address` is nil when the request was not understood.
-  func note(_ kind: Answer, of address: String? = nil) {
+  func add(_ kind: Kind, of address: String? = nil) {
     switch kind {
     case .hit: hits.wrappingAdd(1, ordering: .relaxed)
     case .miss: misses.wrappingAdd(1, ordering: .relaxed)
@@ -33,7 +33,7 @@ package final class ServeCounts: Sendable {
     listener(address.contains("://") ? address : "https://\(address)", kind == .hit)
   }
 
-  func note(bytes count: Int64) {
+  func addBytes(_ count: Int64) {
     bytes.wrappingAdd(count, ordering: .relaxed)
   }
 
@@ -47,7 +47,7 @@ package final class ServeCounts: Sendable {
   }
 
   /// Response to `/-/health`.
-  var health: ServedAnswer {
+  var health: ServedResponse {
     let figures = figures
     let text = """
       {"status":"ok","hits":\(figures.hits),"misses":\(figures.misses),\
@@ -55,6 +55,6 @@ package final class ServeCounts: Sendable {
 
       """
     let headers = [("Content-Type", "application/json"), ("Cache-Control", "no-store")]
-    return ServedAnswer(200, headers, body: .text(text))
+    return ServedResponse(200, headers, body: .text(text))
   }
 }

@@ -10,11 +10,11 @@ package final class ServedDescriptor: Sendable {
   }
 
   deinit {
-    let number = take()
+    let number = detach()
     if number >= 0 { close(number) }
   }
 
-  func take() -> Int32 {
+  func detach() -> Int32 {
     number.exchange(-1, ordering: .relaxed)
   }
 }

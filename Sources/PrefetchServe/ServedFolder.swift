@@ -25,7 +25,7 @@ struct ServedFolder: ~Copyable, Sendable {
   /// Opens a file name by name, without following links, where openat2 is missing.
   private func openByName(_ path: String) -> Int32 {
     var current = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
-    let names = PathText.parts(of: path)
+    let names = PathText.components(of: path)
     for (offset, name) in names.enumerated() where current >= 0 {
       let isLast = offset == names.count - 1
       let flags = isLast ? Self.flags : O_RDONLY | O_DIRECTORY | O_CLOEXEC

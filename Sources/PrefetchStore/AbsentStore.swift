@@ -28,11 +28,11 @@ package final class AbsentStore: ContentStore {
     throw Failure(.storeDamaged, "\(digest) is not stored")
   }
 
-  package func takeInventory(of urls: [String]?) throws(Failure) -> Inventory {
+  package func readInventory(of urls: [String]?) throws(Failure) -> Inventory {
     Inventory()
   }
 
-  package func stored(_ items: [Int64]) throws(Failure) -> [(any StoredAnswer)?] {
+  package func stored(_ items: [Int64]) throws(Failure) -> [(any StoredResponse)?] {
     items.map { _ in nil }
   }
 
@@ -56,7 +56,7 @@ package final class AbsentStore: ContentStore {
     DiskSpace(nearest: path)
   }
 
-  package func takeStock() throws(Failure) -> Stock {
+  package func readStock() throws(Failure) -> Stock {
     Stock()
   }
 

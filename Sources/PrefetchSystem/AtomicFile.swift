@@ -5,14 +5,14 @@ package import PrefetchCore
 ///
 /// `+PATH` appends, special files such as FIFOs are written in place, and symbolic links stay.
 package struct AtomicFile: ~Copyable {
-  private enum Ending {
+  private enum CommitMode {
     case rename(from: String, to: String)
     case inPlace
   }
 
   private let path: String
   private let descriptor: FileDescriptor
-  private let ending: Ending
+  private let commitMode: CommitMode
   private var isCommitted = false
 
   package static func write(_ contents: [UInt8], to path: String) throws(Failure) {
@@ -25,7 +25,7 @@ package struct AtomicFile: ~Copyable {
   package static func writeNew(_ contents: [UInt8], to path: String) throws(Failure) -> Bool {
     do throws(SystemFault) {
       var draft = ""
-      let file = try openBeside(path, as: &draft)
+      let file = try openTemporary(path, as: &draft)
       defer { _ = unsafe unlink(draft) }
       unsafe try FileDescriptor.writeAll(contents.span.bytes, to: file.number)
       guard fsync(file.number) == 0 else { throw .last }
@@ -47,16 +47,16 @@ package struct AtomicFile: ~Copyable {
           O_WRONLY | O_APPEND | O_CREAT | O_NOCTTY | LinkFollowing.flag(for: file),
           mode: 0o666
         )
-        ending = .inPlace
+        commitMode = .inPlace
       } else if Self.isSpecial(path) {
         let flags = O_WRONLY | O_NOCTTY | (try LinkFollowing.flag(for: path))
         descriptor = try FileDescriptor(opening: path, flags)
-        ending = .inPlace
+        commitMode = .inPlace
       } else {
         let target = try LinkFollowing.target(of: path)
         var temporary = ""
-        descriptor = try Self.openBeside(target, as: &temporary)
-        ending = .rename(from: temporary, to: target)
+        descriptor = try Self.openTemporary(target, as: &temporary)
+        commitMode = .rename(from: temporary, to: target)
       }
     } catch {
       throw Failure(error, doing: "write", at: path)
@@ -64,7 +64,7 @@ package struct AtomicFile: ~Copyable {
   }
 
   deinit {
-    guard !isCommitted, case .rename(let temporary, _) = ending else { return }
+    guard !isCommitted, case .rename(let temporary, _) = commitMode else { return }
     _ = unsafe unlink(temporary)
   }
 
@@ -82,7 +82,7 @@ package struct AtomicFile: ~Copyable {
 
   /// Makes the file durable and visible; without a commit nothing is left behind.
   package consuming func commit() throws(Failure) {
-    guard case .rename(let temporary, let target) = ending else { return }
+    guard case .rename(let temporary, let target) = commitMode else { return }
     do throws(SystemFault) {
       guard fsync(descriptor.number) == 0 else { throw .last }
       guard unsafe rename(temporary, target) == 0 else { throw .last }
@@ -108,7 +108,7 @@ package struct AtomicFile: ~Copyable {
     return status.st_mode & S_IFMT != S_IFREG
   }
 
-  private static func openBeside(
+  private static func openTemporary(
     _ target: String,
     as temporary: inout String
   ) throws(SystemFault) -> FileDescriptor {

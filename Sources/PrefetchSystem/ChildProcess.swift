@@ -22,12 +22,12 @@ package enum ChildProcess {
     }
   }
 
-  private static let longestAnswer = 64 << 10
+  private static let longestOutput = 64 << 10
   /// Milliseconds between checks for a stop signal.
   private static let slice: Int32 = 100
 
   /// Runs a program without a shell, input and inherited descriptors; returns its output.
-  package static func answer(
+  package static func output(
     _ words: [String],
     environment: [String: String],
     within limit: Duration
@@ -59,7 +59,7 @@ package enum ChildProcess {
   /// Writes a message to a program's standard input and waits for its end within the limit.
   ///
   /// `complaint` becomes the last line of the program's standard error.
-  package static func tell(
+  package static func send(
     _ words: [String],
     _ message: [UInt8],
     environment: [String: String],
@@ -85,7 +85,7 @@ package enum ChildProcess {
     } catch {
       throw .notStarted(reason: error.reason)
     }
-    let said = Complaints(ends.reading)
+    let said = ErrorTail(ends.reading)
     let started = start(program, words, environment, input: input, errors: ends.writing)
     close(ends.writing)
     switch started {
@@ -120,7 +120,7 @@ package enum ChildProcess {
     guard let program = words.first else {
       return .failure(.notStarted(reason: "no program is named"))
     }
-    var attributes = plainAttributes(isGroup: false)
+    var attributes = defaultAttributes(isGroup: false)
     let arguments = WordList(words)
     let variables = WordList(environment.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" })
     defer { unsafe posix_spawnattr_destroy(&attributes) }
@@ -177,7 +177,7 @@ package enum ChildProcess {
       guard let number = Int32(name), number > 2 else { continue }
       unsafe posix_spawn_file_actions_addclose(&actions, number)
     }
-    var attributes = plainAttributes()
+    var attributes = defaultAttributes()
     let arguments = WordList(words)
     let variables = WordList(environment.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" })
     defer {
@@ -197,7 +197,7 @@ package enum ChildProcess {
   }
 
   /// Returns attributes with default signals and, for `isGroup`, a group that can be killed.
-  private static func plainAttributes(isGroup: Bool = true) -> posix_spawnattr_t {
+  private static func defaultAttributes(isGroup: Bool = true) -> posix_spawnattr_t {
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
     var none = sigset_t()
@@ -218,7 +218,7 @@ package enum ChildProcess {
     within limit: Duration
   ) -> Result<[UInt8], Fault> {
     let start = ContinuousClock.now
-    var answer: [UInt8] = []
+    var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 4096)
     while true {
       guard StopSignals.pending == nil else { return .failure(.interrupted) }
@@ -231,13 +231,13 @@ package enum ChildProcess {
       let count = unsafe chunk.withUnsafeMutableBytes {
         unsafe Glibc.read(output.number, $0.baseAddress, $0.count)
       }
-      if count == 0 { return .success(answer) }
+      if count == 0 { return .success(bytes) }
       guard count > 0 else {
-        guard errno == EINTR else { return .success(answer) }
+        guard errno == EINTR else { return .success(bytes) }
         continue
       }
-      answer += chunk[..<count]
-      guard answer.count <= longestAnswer else { return .failure(.tooLong) }
+      bytes += chunk[..<count]
+      guard bytes.count <= longestOutput else { return .failure(.tooLong) }
     }
   }
 
@@ -254,7 +254,7 @@ package enum ChildProcess {
 }
 
 /// Keeps the end of a program's standard error.
-private final class Complaints {
+private final class ErrorTail {
   private static let longest = 1000
 
   private let descriptor: FileDescriptor

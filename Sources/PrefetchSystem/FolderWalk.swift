@@ -36,8 +36,8 @@ package struct FolderWalk {
   }
 
   package enum Verdict: Sendable {
-    case take
-    case leave
+    case include
+    case exclude
   }
 
   package private(set) var files: [File] = []
@@ -89,16 +89,16 @@ package struct FolderWalk {
     at path: [UInt8],
     _ pending: inout [[UInt8]]
   ) throws(SystemFault) {
-    let place = RawPath(root, path)
-    var status = try place.status(followsLinks: false)
+    let rawPath = RawPath(root, path)
+    var status = try rawPath.status(followsLinks: false)
     let isFolder = status.st_mode & S_IFMT == S_IFDIR
-    guard case .take = wants(path, isFolder) else { return }
+    guard case .include = wants(path, isFolder) else { return }
     if isFolder {
       pending.append(path)
       return
     }
     if status.st_mode & S_IFMT == S_IFLNK {
-      guard let target = place.realPath() else {
+      guard let target = rawPath.realPath() else {
         omitted.append((path, .dangling))
         return
       }
@@ -106,7 +106,7 @@ package struct FolderWalk {
         omitted.append((path, .leadsOutside))
         return
       }
-      status = try place.status(followsLinks: true)
+      status = try rawPath.status(followsLinks: true)
       if status.st_mode & S_IFMT == S_IFDIR {
         omitted.append((path, .linkToFolder))
         return
@@ -157,8 +157,8 @@ extension FolderWalk {
     case changed
   }
 
-  /// Passes a file's bytes on while `take` returns true; throws unless the file stayed unchanged.
-  package func read(_ file: File, _ take: (RawSpan) -> Bool) throws(ReadingFault) {
+  /// Passes a file's bytes on while `sink` returns true; throws unless the file stayed unchanged.
+  package func read(_ file: File, _ sink: (RawSpan) -> Bool) throws(ReadingFault) {
     let descriptor: FileDescriptor
     do throws(SystemFault) {
       descriptor = try RawPath(root, file.path).open()
@@ -167,7 +167,7 @@ extension FolderWalk {
     }
     do throws(SystemFault) {
       guard File(path: file.path, try descriptor.status()) == file else { throw .stale }
-      let count = try descriptor.readPieces(upTo: file.size, take)
+      let count = try descriptor.readChunks(upTo: file.size, sink)
       guard count == file.size, File(path: file.path, try descriptor.status()) == file else {
         throw .stale
       }
@@ -233,16 +233,16 @@ private struct RawPath {
 }
 
 extension FileDescriptor {
-  /// Returns the number of bytes, at most one piece above `size`; -1 when `take` stopped the read.
-  fileprivate func readPieces(
+  /// Returns the number of bytes, at most one piece above `size`; -1 when `sink` stopped the read.
+  fileprivate func readChunks(
     upTo size: Int64,
-    _ take: (RawSpan) -> Bool
+    _ sink: (RawSpan) -> Bool
   ) throws(SystemFault) -> Int64 {
-    var piece = [UInt8](repeating: 0, count: 256 * 1024)
+    var chunk = [UInt8](repeating: 0, count: 256 * 1024)
     var total: Int64 = 0
     // Another process may append faster than this loop reads.
     while total <= size {
-      let count = unsafe piece.withUnsafeMutableBytes {
+      let count = unsafe chunk.withUnsafeMutableBytes {
         unsafe Glibc.read(number, $0.baseAddress, $0.count)
       }
       if count == 0 { return total }
@@ -251,7 +251,7 @@ extension FileDescriptor {
         continue
       }
       total += Int64(count)
-      guard unsafe take(piece.span.bytes.extracting(first: count)) else { return -1 }
+      guard unsafe sink(chunk.span.bytes.extracting(first: count)) else { return -1 }
     }
     return total
   }

@@ -4,7 +4,7 @@ package import PrefetchCore
 /// Socket from a service manager: `LISTEN_PID` and `LISTEN_FDS`, descriptors from 3 on.
 package enum InheritedSocket {
   /// Returns the descriptor; nil when none is meant for this process.
-  package static func take(_ variables: [String: String]) throws(Failure) -> Int32? {
+  package static func adopt(_ variables: [String: String]) throws(Failure) -> Int32? {
     guard variables["LISTEN_PID"].flatMap({ Int32($0) }) == getpid(),
       let count = variables["LISTEN_FDS"].flatMap({ Int32($0) }), count > 0
     else { return nil }

@@ -6,7 +6,7 @@ internal import Glibc
 /// link is not followed, since that user would choose which file is overwritten.
 enum LinkFollowing {
   /// Returns whether the path is a link that may be followed; throws for a forbidden link.
-  static func isLink(_ path: String) throws(SystemFault) -> Bool {
+  static func isPermittedLink(_ path: String) throws(SystemFault) -> Bool {
     var status = stat()
     guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return false }
     var folder = stat()
@@ -19,12 +19,12 @@ enum LinkFollowing {
 
   /// Returns `O_NOFOLLOW` for a path that is no link, against a link planted before the opening.
   static func flag(for path: String) throws(SystemFault) -> Int32 {
-    try isLink(path) ? 0 : O_NOFOLLOW
+    try isPermittedLink(path) ? 0 : O_NOFOLLOW
   }
 
   /// Returns the path to write: the target of a permitted link, else the path itself.
   static func target(of path: String) throws(SystemFault) -> String {
-    try isLink(path) ? FileReading.realPath(path) ?? path : path
+    try isPermittedLink(path) ? FileReading.realPath(path) ?? path : path
   }
 
   static func folder(of path: String) -> String {

@@ -5,7 +5,7 @@ package struct MeteredNetwork: Sendable {
     package var reason: String
   }
 
-  private static let patience = Duration.seconds(1)
+  private static let timeout = Duration.seconds(1)
 
   private let environment: [String: String]
 
@@ -23,25 +23,25 @@ package struct MeteredNetwork: Sendable {
         busctl, "--system", "get-property", name, "/org/freedesktop/NetworkManager", name,
         "Metered",
       ]
-      if let finding = ask(words, Self.property) { return finding }
+      if let finding = query(words, Self.property) { return finding }
     }
     if let nmcli = ProgramSearch.path(of: "nmcli", in: environment["PATH"]) {
       let words = [nmcli, "--terse", "--fields", "GENERAL.METERED", "device", "show"]
-      if let finding = ask(words, Self.devices) { return finding }
+      if let finding = query(words, Self.devices) { return finding }
     }
     return Finding(isMetered: nil, reason: "no network manager says so")
   }
 
-  private func ask(_ words: [String], _ read: (String) -> Finding?) -> Finding? {
+  private func query(_ words: [String], _ read: (String) -> Finding?) -> Finding? {
     guard
-      let answer = try? ChildProcess.answer(words, environment: environment, within: Self.patience)
+      let output = try? ChildProcess.output(words, environment: environment, within: Self.timeout)
     else { return nil }
-    return read(answer)
+    return read(output)
   }
 
   /// Parses `u 4`: 1 yes, 2 no, 3 and 4 the same as guesses, 0 unknown.
-  private static func property(_ answer: String) -> Finding? {
-    switch answer.split(whereSeparator: \.isWhitespace).last {
+  private static func property(_ output: String) -> Finding? {
+    switch output.split(whereSeparator: \.isWhitespace).last {
     case "1": Finding(isMetered: true, reason: "NetworkManager says so")
     case "2": Finding(isMetered: false, reason: "NetworkManager says so")
     case "3": Finding(isMetered: true, reason: "NetworkManager guesses so")
@@ -52,8 +52,8 @@ package struct MeteredNetwork: Sendable {
   }
 
   /// Parses `GENERAL.METERED:yes (guessed)` per device; one metered device is enough.
-  private static func devices(_ answer: String) -> Finding? {
-    let values = answer.split(separator: "\n").compactMap { line in
+  private static func devices(_ output: String) -> Finding? {
+    let values = output.split(separator: "\n").compactMap { line in
       line.hasPrefix("GENERAL.METERED:") ? line.dropFirst(16) : nil
     }
     if values.contains(where: { $0.hasPrefix("yes") }) {

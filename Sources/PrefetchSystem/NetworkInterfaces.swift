@@ -64,8 +64,8 @@ package struct NetworkInterfaces: Sendable {
   /// Whether any route, default or not, uses a network that is up.
   package var leadsOut: Bool {
     let routes =
-      lines(of: "/proc/net/route").dropFirst().compactMap(Self.way)
-      + lines(of: "/proc/net/ipv6_route").compactMap(Self.way6)
+      lines(of: "/proc/net/route").dropFirst().compactMap(Self.routeInterface)
+      + lines(of: "/proc/net/ipv6_route").compactMap(Self.routeInterface6)
     return routes.contains { interface in
       guard interface != "lo" else { return false }
       // A tunnel's state is `unknown`; a bridge without active ports is `down`.
@@ -74,7 +74,7 @@ package struct NetworkInterfaces: Sendable {
     }
   }
 
-  private static func way(_ line: Substring) -> String? {
+  private static func routeInterface(_ line: Substring) -> String? {
     let words = line.split(whereSeparator: \.isWhitespace)
     guard words.count >= 8, let flags = Int(words[3], radix: 16), flags & isUp != 0,
       flags & rejects == 0
@@ -83,7 +83,7 @@ package struct NetworkInterfaces: Sendable {
   }
 
   /// Every interface has link-local and multicast routes, which lead nowhere.
-  private static func way6(_ line: Substring) -> String? {
+  private static func routeInterface6(_ line: Substring) -> String? {
     let words = line.split(whereSeparator: \.isWhitespace)
     guard words.count >= 10, !words[0].hasPrefix("fe8"), !words[0].hasPrefix("ff"),
       let flags = Int(words[8], radix: 16), flags & isUp != 0, flags & rejects == 0
@@ -94,13 +94,13 @@ package struct NetworkInterfaces: Sendable {
   // MARK: Kinds
 
   private func kind(of interface: String) -> (NetworkType?, String) {
-    if let plain = plainKind(of: interface) { return plain }
+    if let direct = directKind(of: interface) { return direct }
     // The type of a bridge or bond is that of its ports.
     let folder = "/sys/class/net/\(interface)"
     let slaves = text("\(folder)/bonding/slaves").map { $0.split(separator: " ").map(String.init) }
     let ports = names(in: "\(folder)/brif") + (slaves ?? []) + lowers(of: interface)
     for port in ports.sorted() {
-      guard let (type, _) = plainKind(of: port) else { continue }
+      guard let (type, _) = directKind(of: port) else { continue }
       return (type, "the default route goes over `\(interface)`, which goes over `\(port)`")
     }
     let what = isVirtual(interface) ? ", a virtual network" : ""
@@ -108,7 +108,7 @@ package struct NetworkInterfaces: Sendable {
   }
 
   /// Returns the type of an interface that is not composed of others.
-  private func plainKind(of interface: String) -> (NetworkType?, String)? {
+  private func directKind(of interface: String) -> (NetworkType?, String)? {
     let folder = "/sys/class/net/\(interface)"
     let device = lines(of: "\(folder)/uevent").first { $0.hasPrefix("DEVTYPE=") }?.dropFirst(8)
     let reason = "the default route goes over `\(interface)`"

@@ -2,7 +2,7 @@ package import PrefetchCore
 
 /// Runs the user's probe program, which prints words such as `wifi,metered` or `ethernet ac`.
 package struct NetworkProbe: Sendable {
-  private static let patience = Duration.seconds(5)
+  private static let timeout = Duration.seconds(5)
 
   private let words: [String]
   private let environment: [String: String]
@@ -14,9 +14,9 @@ package struct NetworkProbe: Sendable {
 
   package func look() -> NetworkConditions {
     do throws(ChildProcess.Fault) {
-      let answer = try ChildProcess.answer(located, environment: environment, within: Self.patience)
-      guard let conditions = Self.read(answer) else {
-        let words = answer.prefix(60).filter { $0.isASCII && !$0.isNewline && $0 != "`" }
+      let output = try ChildProcess.output(located, environment: environment, within: Self.timeout)
+      guard let conditions = Self.read(output) else {
+        let words = output.prefix(60).filter { $0.isASCII && !$0.isNewline && $0 != "`" }
         return Self.unknown("`network.probe` printed an unknown word: `\(words)`")
       }
       return conditions
@@ -32,9 +32,9 @@ package struct NetworkProbe: Sendable {
     return [path] + words.dropFirst()
   }
 
-  package static func read(_ answer: String) -> NetworkConditions? {
+  package static func read(_ output: String) -> NetworkConditions? {
     var conditions = unknown("`network.probe` says so")
-    let words = answer.split { $0 == "," || $0.isWhitespace }
+    let words = output.split { $0 == "," || $0.isWhitespace }
     guard !words.isEmpty else { return nil }
     for word in words {
       switch word.lowercased() {

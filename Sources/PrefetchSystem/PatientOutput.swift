@@ -43,7 +43,7 @@ package final class PatientOutput: Sendable {
   }
 
   /// Number of bytes that a writable pipe accepts without blocking.
-  private static let piece = 4096
+  private static let chunkSize = 4096
   private static let slice: Int32 = 50
 
   /// Writes the bytes, checking `isAbandoned` every 50 milliseconds while it waits.
@@ -58,7 +58,7 @@ package final class PatientOutput: Sendable {
         continue
       }
       let written = unsafe bytes.withUnsafeBytes { all in
-        let rest = unsafe UnsafeRawBufferPointer(rebasing: all[offset...].prefix(Self.piece))
+        let rest = unsafe UnsafeRawBufferPointer(rebasing: all[offset...].prefix(Self.chunkSize))
         return unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
       }
       if written >= 0 {

@@ -7,10 +7,10 @@ package enum StopSignals {
   package static func install() {
     // The first use initializes the atomic, which a handler must not do.
     firstSignal.store(0, ordering: .relaxed)
-    TerminalScreen.noteDrawn(false)
+    TerminalScreen.setDrawn(false)
     for signal in [SIGINT, SIGTERM] {
       var action = sigaction()
-      unsafe action.__sigaction_handler.sa_handler = noteSignal
+      unsafe action.__sigaction_handler.sa_handler = handleSignal
       unsafe sigemptyset(&action.sa_mask)
       unsafe sigaction(signal, &action, nil)
     }
@@ -24,7 +24,7 @@ package enum StopSignals {
   /// Marks the reading of slow or endless input, which a signal ends after a second.
   package static func beginReading() {
     readingCount.add(1, ordering: .relaxed)
-    if pending != nil { alarm(patience) }
+    if pending != nil { alarm(slowReadingLimit) }
   }
 
   package static func endReading() {
@@ -60,10 +60,10 @@ package enum StopSignals {
 
 private let firstSignal = Atomic<Int32>(0)
 
-private func noteSignal(_ signal: Int32) {
+private func handleSignal(_ signal: Int32) {
   let (isFirst, _) = firstSignal.compareExchange(expected: 0, desired: signal, ordering: .relaxed)
   guard !isFirst else {
-    if readingCount.load(ordering: .relaxed) > 0 { alarm(patience) }
+    if readingCount.load(ordering: .relaxed) > 0 { alarm(slowReadingLimit) }
     return
   }
   TerminalScreen.eraseAtOnce()
@@ -73,7 +73,7 @@ private func noteSignal(_ signal: Int32) {
 private let readingCount = Atomic<Int>(0)
 
 /// Seconds until a pending signal ends a slow reading.
-private let patience: UInt32 = 1
+private let slowReadingLimit: UInt32 = 1
 
 private func endSlowReading(_ alarm: Int32) {
   let signal = firstSignal.load(ordering: .relaxed)

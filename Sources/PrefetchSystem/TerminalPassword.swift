@@ -8,8 +8,8 @@ package enum TerminalPassword {
   }
 
   /// Asks on the controlling terminal, independently of the standard streams.
-  package static func ask(_ prompt: String) throws(Fault) -> [UInt8] {
-    try ask(prompt, on: try terminal())
+  package static func readPassword(_ prompt: String) throws(Fault) -> [UInt8] {
+    try readPassword(prompt, on: try terminal())
   }
 
   private static func terminal() throws(Fault) -> FileDescriptor {
@@ -20,7 +20,7 @@ package enum TerminalPassword {
     }
   }
 
-  private static func ask(
+  private static func readPassword(
     _ prompt: String,
     on terminal: borrowing FileDescriptor
   ) throws(Fault) -> [UInt8] {
@@ -58,11 +58,11 @@ package enum TerminalPassword {
 
   /// Polls, since a signal just before the wait would not interrupt it.
   private static func isReadable(_ terminal: borrowing FileDescriptor) -> Bool {
-    var question = pollfd(fd: terminal.number, events: Int16(POLLIN), revents: 0)
+    var descriptor = pollfd(fd: terminal.number, events: Int16(POLLIN), revents: 0)
     while StopSignals.pending == nil {
-      let answers = unsafe poll(&question, 1, 200)
-      if answers > 0 { return true }
-      guard answers == 0 || errno == EINTR else { return false }
+      let readyCount = unsafe poll(&descriptor, 1, 200)
+      if readyCount > 0 { return true }
+      guard readyCount == 0 || errno == EINTR else { return false }
     }
     return false
   }

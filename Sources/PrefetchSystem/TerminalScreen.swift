@@ -16,7 +16,7 @@ package enum TerminalScreen {
   }
 
   /// Returns whether this process is in the terminal's foreground group.
-  package static func isOurs(_ descriptor: Int32) -> Bool {
+  package static func isForeground(_ descriptor: Int32) -> Bool {
     let group = tcgetpgrp(descriptor)
     return group < 0 || group == getpgrp()
   }
@@ -33,7 +33,7 @@ package enum TerminalScreen {
   }
 
   /// Records whether a signal handler has lines to erase.
-  package static func noteDrawn(_ isDrawn: Bool) {
+  package static func setDrawn(_ isDrawn: Bool) {
     areLinesDrawn.store(isDrawn, ordering: .relaxed)
   }
 

@@ -46,7 +46,7 @@ enum BodyUse: Hashable, Sendable {
     }
   }
 
-  var takesBytes: Bool {
+  var acceptsBytes: Bool {
     switch self {
     case .whole, .decoded, .rest: true
     case .dropped, .complete: false

@@ -2,7 +2,7 @@ internal import PrefetchCore
 
 /// Checks chunk sizes, since libcurl ignores what follows the digits: `0x5` would end the body.
 struct ChunkSizes {
-  private enum Place {
+  private enum State {
     case size(digits: Int)
     case restOfLine
     case data
@@ -13,7 +13,7 @@ struct ChunkSizes {
 
   private static let longestQuote = 32
 
-  private var place = Place.size(digits: 0)
+  private var state = State.size(digits: 0)
   private var left: UInt64 = 0
   private var line: [UInt8] = []
 
@@ -22,20 +22,20 @@ struct ChunkSizes {
     var index = 0
     while index < bytes.byteCount {
       let byte = bytes[index]
-      switch place {
+      switch state {
       case .data:
         let count = Int(min(left, UInt64(bytes.byteCount - index)))
         index += count
         left -= UInt64(count)
-        if left == 0 { place = .lineEnd }
+        if left == 0 { state = .lineEnd }
         continue
       case .size(let digits):
         guard line.count < Self.longestQuote else { return quote }
         if let digit = Self.digit(byte) {
           left = left << 4 | digit
-          place = .size(digits: digits + 1)
+          state = .size(digits: digits + 1)
         } else if digits > 0, Self.mayFollowSize.contains(byte) {
-          place = byte == UInt8(ascii: "\n") ? afterSize : .restOfLine
+          state = byte == UInt8(ascii: "\n") ? afterSize : .restOfLine
         } else {
           // Quotes the whole word, which shows what the server meant.
           line += (index..<min(index + Self.longestQuote, bytes.byteCount))
@@ -45,10 +45,10 @@ struct ChunkSizes {
         }
         line.append(byte)
       case .restOfLine:
-        if byte == UInt8(ascii: "\n") { place = afterSize }
+        if byte == UInt8(ascii: "\n") { state = afterSize }
       case .lineEnd:
         if byte == UInt8(ascii: "\n") {
-          place = .size(digits: 0)
+          state = .size(digits: 0)
           line.removeAll(keepingCapacity: true)
         }
       case .over:
@@ -59,7 +59,7 @@ struct ChunkSizes {
     return nil
   }
 
-  private var afterSize: Place { left == 0 ? .over : .data }
+  private var afterSize: State { left == 0 ? .over : .data }
 
   private var quote: String { String(decoding: line, as: UTF8.self) }
 

@@ -7,7 +7,7 @@ package final class CurlTransport: Transport {
   private let clock: any Clock
   private let longestWait: Duration
   private let reports: Mailbox<WorkerReport>
-  private let places: Locked<WirePlaces>
+  private let slots: Locked<WireSlots>
   private var workers: [Desk] = []
   private var shares: HostShares
   private var incoming: [WorkerReport] = []
@@ -38,7 +38,7 @@ package final class CurlTransport: Transport {
       RateBuckets(settings, now: Uptime.now(), wallTime: wallTime ?? Uptime.wallTime)
     )
     shares = HostShares(workers: count, connectionsPerHost: settings.connectionsPerHost)
-    places = Locked(WirePlaces(limit: settings.concurrency, workers: count))
+    slots = Locked(WireSlots(limit: settings.concurrency, workers: count))
     let silence = Locked(SummedSilence())
     var orders: [Mailbox<WorkerOrder>] = []
     for _ in 0..<count { orders.append(try Mailbox()) }
@@ -51,7 +51,7 @@ package final class CurlTransport: Transport {
           orders: orders,
           reports: reports,
           buckets: buckets,
-          places: places,
+          slots: slots,
           silence: silence
         )
         workers.append(try Self.hire(worker, orders[number]))
@@ -123,14 +123,14 @@ package final class CurlTransport: Transport {
   }
 
   package func cancel(_ id: TransferID) {
-    tellAll(.cancel(id))
+    sendToAll(.cancel(id))
   }
 
   package func interrupt(_ id: TransferID) {
-    tellAll(.interrupt(id))
+    sendToAll(.interrupt(id))
   }
 
-  private func tellAll(_ order: WorkerOrder) {
+  private func sendToAll(_ order: WorkerOrder) {
     // Cancelling is rare, so all workers get the order.
     for index in workers.indices {
       workers[index].pending.append(order)
@@ -140,18 +140,18 @@ package final class CurlTransport: Transport {
 
   package func wait(until deadline: Duration?) -> [TransferEvent] {
     flush()
-    reports.take(into: &incoming)
+    reports.drain(into: &incoming)
     if incoming.isEmpty {
       let limit = min(longestWait, (deadline ?? .seconds(Int64.max)) - clock.now().uptime)
       guard limit > .zero else { return [] }
       if reports.willSleep() { reports.bell.sleep(atMost: limit) }
-      reports.take(into: &incoming)
+      reports.drain(into: &incoming)
     }
     var events: [TransferEvent] = []
     for report in incoming {
       for end in report.ends {
         shares.release(origin: end.origin, worker: report.worker)
-        if end.isTrouble { shares.noteTrouble(of: end.origin) }
+        if end.isTrouble { shares.recordTrouble(of: end.origin) }
       }
       // Mostly there is one report, whose array is used as it is.
       if events.isEmpty { events = report.events } else { events += report.events }
@@ -163,8 +163,8 @@ package final class CurlTransport: Transport {
   private func flush() {
     let called = workers.indices.filter { workers[$0].isUrgent }
     if called.count > 1 {
-      places.withLock { places in
-        for worker in called { places.call(worker) }
+      slots.withLock { slots in
+        for worker in called { slots.call(worker) }
       }
     }
     for index in workers.indices {

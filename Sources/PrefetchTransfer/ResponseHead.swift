@@ -83,7 +83,7 @@ struct BodyMarks {
   private(set) var hasCoding = false
   private(set) var hasTransferCoding = false
 
-  mutating func note(name: RawSpan, value: RawSpan) {
+  mutating func record(name: RawSpan, value: RawSpan) {
     switch name.byteCount {
     case 14 where HeaderBytes.are(name, "content-length"):
       lengthCount += 1
@@ -171,7 +171,7 @@ extension ResponseFault: CustomStringConvertible {
 
 extension ResponseFault {
   /// Whether a request for the whole body may avoid the fault of this partial one.
-  var isWorthAskingForTheWhole: Bool {
+  var justifiesWholeRequest: Bool {
     switch self {
     case .otherRest, .unaskedCoding, .unaskedNotModified: true
     case .statusLine, .status, .version, .protocolSwitch, .secondHead, .lineEnd, .foldedLine,

@@ -59,7 +59,7 @@ final class ResponseHeadParser {
       let field = try Self.field(content)
       let (name, value) = (content.extracting(field.name), content.extracting(field.value))
       var marks = marks
-      marks.note(name: name, value: value)
+      marks.record(name: name, value: value)
       self.marks = marks
       scratch.append(name: name, value: value)
     }

@@ -11,7 +11,7 @@ final class RunningTransfer {
   private static let harmlessSize: Int64 = 1 << 20
   private static let maximumExpansion: Int64 = 1_000
 
-  enum Ending {
+  enum Completion {
     /// libcurl is done; the failure is libcurl's, if any.
     case concluded(Failure?)
     /// The transfer is dropped without a response's end.
@@ -89,7 +89,7 @@ final class RunningTransfer {
   /// Whether the request was sent; before that, libcurl may have queued it.
   var isRequested: Bool { requestCount > 0 }
 
-  func noteRequest() {
+  func recordRequest() {
     requestCount += 1
     // A server that demands HTTP/1.1 makes libcurl send the body again from its current position.
     upload?.position = 0
@@ -119,7 +119,7 @@ final class RunningTransfer {
       use = try BodyUse.of(head, to: queued, isContinuing: isContinuing)
       if use.isCoded, decoder?.restart() != true { decoder = try? GzipReader() }
       if case .chunked = head.framing { chunkSizes = ChunkSizes() }
-      guard !request.needsLength || !use.takesBytes || head.announcedLength != nil else {
+      guard !request.needsLength || !use.acceptsBytes || head.announcedLength != nil else {
         failure = Failure(
           .badResponse,
           "`\(request.url.authority)` does not say how long a body is"
@@ -135,7 +135,7 @@ final class RunningTransfer {
       failure = Failure(
         .badResponse,
         "`\(request.url.authority)` answered with \(error)",
-        isTransient: isContinuing && error.isWorthAskingForTheWhole
+        isTransient: isContinuing && error.justifiesWholeRequest
       )
       return false
     }
@@ -144,13 +144,13 @@ final class RunningTransfer {
   func receiveBody(_ bytes: RawSpan) -> Bool {
     hasActivity = true
     receivedSize += Int64(bytes.byteCount)
-    guard use.takesBytes else {
+    guard use.acceptsBytes else {
       unwantedSize += Int64(bytes.byteCount)
       return unwantedSize <= Self.unwantedBodyLimit
     }
     guard
       queued.allowances.isEmpty
-        || queued.mayTake(Int64(bytes.byteCount), overdraft: &overdraft)
+        || queued.mayAccept(Int64(bytes.byteCount), overdraft: &overdraft)
     else {
       failure = Failure(.cancelled, "its allowance of bytes is used up")
       return false
@@ -159,7 +159,7 @@ final class RunningTransfer {
       if use.isCoded {
         try decode(bytes)
       } else {
-        try take(bytes)
+        try appendBody(bytes)
       }
       return true
     } catch {
@@ -187,18 +187,18 @@ final class RunningTransfer {
     failure = failures.openStream
   }
 
-  func noteFoldedLine() {
+  func recordFoldedLine() {
     parser.hasFoldedLine = true
   }
 
-  func noteRawBody(_ bytes: RawSpan) {
+  func checkRawBody(_ bytes: RawSpan) {
     guard failure == nil, version != nil, case .chunked = head?.framing,
       let size = chunkSizes.read(bytes)
     else { return }
     failure = failures.brokenChunk(size)
   }
 
-  private func take(_ bytes: RawSpan) throws(Failure) {
+  private func appendBody(_ bytes: RawSpan) throws(Failure) {
     arrivedSize += Int64(bytes.byteCount)
     try checkSize()
     try openSink().append(bytes)
@@ -207,7 +207,7 @@ final class RunningTransfer {
   private func decode(_ bytes: RawSpan) throws(Failure) {
     codedSize += Int64(bytes.byteCount)
     guard let decoder else { throw failures.noMemory }
-    let fault = try decoder.read(bytes) { piece throws(Failure) in try take(piece) }
+    let fault = try decoder.read(bytes) { chunk throws(Failure) in try appendBody(chunk) }
     switch fault {
     case nil: return
     case .damaged: throw failures.damagedCoding
@@ -217,7 +217,7 @@ final class RunningTransfer {
 
   /// Records bytes behind the response, which could pass for the next one: neither this response
   /// nor its connection is used.
-  func noteExcess() {
+  func recordExcess() {
     hasExcess = true
   }
 
@@ -225,25 +225,25 @@ final class RunningTransfer {
 
   /// Ends the transfer with a failure, unless the response is complete or its body unwanted.
   func giveUp(_ reason: Failure) {
-    guard failure == nil, version == nil || use.takesBytes, !isWhole else { return }
+    guard failure == nil, version == nil || use.acceptsBytes, !isWhole else { return }
     failure = reason
   }
 
   /// Makes the transfer keep any bytes received, however few.
-  func valueAll() {
-    if isSinkOpen { sink?.valueAll() }
+  func keepAnyPart() {
+    if isSinkOpen { sink?.keepAnyPart() }
   }
 
   /// Whether the body is complete, even if a paused libcurl has not reported that.
   var isWhole: Bool {
-    guard failure == nil, let head, use.takesBytes, case .length(let length) = head.framing else {
+    guard failure == nil, let head, use.acceptsBytes, case .length(let length) = head.framing else {
       return false
     }
     return (use.isCoded ? codedSize : arrivedSize) == length
   }
 
-  func result(_ ending: Ending, _ figures: consuming TransferFigures) -> TransferResult {
-    switch ending {
+  func result(_ completion: Completion, _ figures: consuming TransferFigures) -> TransferResult {
+    switch completion {
     case .concluded(let fault):
       do throws(Failure) {
         return TransferResult(.success(try response(fault)), figures: figures)
@@ -288,7 +288,7 @@ final class RunningTransfer {
     if case .dropped = use {
       return TransferResponse(status: head.status, headers: head.headers, body: nil)
     }
-    if let fault, use.takesBytes { throw fault }
+    if let fault, use.acceptsBytes { throw fault }
     try checkSize()
     try checkEnd(head.framing)
     let body = try openSink().finish()
@@ -307,7 +307,7 @@ final class RunningTransfer {
       throw failures.openStream
     }
     // libcurl counts too, but these are the bytes that are stored.
-    if case .length(let length) = framing, !use.isCoded, use.takesBytes {
+    if case .length(let length) = framing, !use.isCoded, use.acceptsBytes {
       guard arrivedSize == length else { throw failures.shortRest }
     }
     switch use {
@@ -326,7 +326,7 @@ final class RunningTransfer {
     }
   }
 
-  private var failures: AnswerFailures { AnswerFailures(host: request.url.authority) }
+  private var failures: ResponseFailures { ResponseFailures(host: request.url.authority) }
 
   // MARK: Rules
 
@@ -355,14 +355,14 @@ final class RunningTransfer {
 
   /// Returns false for a body that exceeds every period of a volume limit and cannot be continued.
   private func fitsPeriod(_ size: Int64) -> Bool {
-    guard use.takesBytes,
+    guard use.acceptsBytes,
       let objection = TransferRequest.Allowance.objection(
         toUncontinued: size,
         under: request.allowances
       )
     else { return true }
     let plan = BodyPlan(partialKey: request.partialKey, resumption: resumption)
-    guard plan.part == nil else { return true }
+    guard plan.partToKeep == nil else { return true }
     failure = failures.tooLarge(objection)
     return false
   }
@@ -421,7 +421,7 @@ final class RunningTransfer {
       guard let head else { return .unknown }
       let source = queued.request.url.string
       return .from(
-        WholeAnswer(source: source, head: head.headers, size: head.announcedLength)
+        WholeResponse(source: source, head: head.headers, size: head.announcedLength)
       )
     case .rest(let part), .complete(let part):
       return .with(part)

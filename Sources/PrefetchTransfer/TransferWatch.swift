@@ -20,7 +20,7 @@ struct TransferWatch: Hashable, Sendable {
     return max(.milliseconds(5), min(.milliseconds(100), shortest / 4))
   }
 
-  mutating func note(_ transfer: RunningTransfer, at now: Duration) -> Int64 {
+  mutating func update(_ transfer: RunningTransfer, at now: Duration) -> Int64 {
     if transfer.isRequested, requestedAt == nil {
       requestedAt = now
       lastActivity = now
@@ -41,9 +41,9 @@ struct TransferWatch: Hashable, Sendable {
       let message = "the transfer from `\(host)` took longer than \(itemTimeout)"
       return Failure(.timeout, message, isTransient: true)
     }
-    let patience = transfer.request.patience ?? readTimeout
-    guard now - lastActivity >= patience else { return nil }
-    let message = "`\(host)` sent nothing for \(patience)"
+    let limit = transfer.request.idleTimeout ?? readTimeout
+    guard now - lastActivity >= limit else { return nil }
+    let message = "`\(host)` sent nothing for \(limit)"
     return Failure(.stalled, message, isTransient: true)
   }
 
@@ -53,19 +53,19 @@ struct TransferWatch: Hashable, Sendable {
     _ silence: Locked<SummedSilence>,
     at now: Duration
   ) -> Failure? {
-    guard requestedAt != nil, transfer.upload == nil, let patience = transfer.request.patience
+    guard requestedAt != nil, transfer.upload == nil, let limit = transfer.request.idleTimeout
     else {
       return nil
     }
     let isUsedUp = silence.withLock { [lastActivity] silence in
       guard lastActivity < now else {
-        silence.noteByte(at: now)
+        silence.recordByte(at: now)
         return false
       }
-      return silence.note(since: lastActivity, until: now, patience: patience)
+      return silence.addPause(since: lastActivity, until: now, limit: limit)
     }
     guard isUsedUp else { return nil }
-    let message = "`\(transfer.request.url.authority)` sent nothing for \(patience) in all"
+    let message = "`\(transfer.request.url.authority)` sent nothing for \(limit) in all"
     return Failure(.stalled, message, isTransient: true)
   }
 }

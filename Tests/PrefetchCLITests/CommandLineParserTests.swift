@@ -309,7 +309,7 @@ import Testing
       "run -j x --json -qv -v",
     ]
   )
-  func answerForm(line: String) {
+  func outputForm(line: String) {
     let shared = fault(line)?.shared
     #expect(shared?.isJSON == true)
     #expect(shared?.isQuiet == true)
@@ -317,7 +317,7 @@ import Testing
   }
 
   @Test("JSON output may be requested by the environment only")
-  func answerFormFromEnvironment() {
+  func outputFormFromEnvironment() {
     #expect(fault("nonsense", ["PREFETCH_JSON": "1"])?.shared.isJSON == true)
   }
 

@@ -79,7 +79,7 @@ struct EventQueueTests {
   }
 
   @Test("A queue of events ends its wait for a listener and counts the missed events")
-  func patience() {
+  func missedEventsCounted() {
     let listener = Listener()
     let queue = queue(listener, capacity: 10)
     begin(queue, listener)

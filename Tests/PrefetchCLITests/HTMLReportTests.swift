@@ -39,8 +39,8 @@ struct HTMLReportTests {
   /// Returns WCAG 2's relative luminance.
   private static func luminance(_ colour: String) -> Double {
     let digits = Array(colour.dropFirst())
-    let channels = stride(from: 0, to: 6, by: 2).map { place in
-      Double(Int(String(digits[place...place + 1]), radix: 16) ?? 0) / 255
+    let channels = stride(from: 0, to: 6, by: 2).map { index in
+      Double(Int(String(digits[index...index + 1]), radix: 16) ?? 0) / 255
     }
     let linear = channels.map { value in
       value <= 0.04045 ? value / 12.92 : power((value + 0.055) / 1.055)

@@ -42,9 +42,9 @@ struct InertTextTests {
   @Test("Foreign text adds no markup", arguments: [ReportFormat.html, .junit])
   func markup(format: ReportFormat) {
     let hostile = Self.rendered(format, foreign: Self.hostile)
-    let plain = Self.rendered(format, foreign: "x")
+    let harmless = Self.rendered(format, foreign: "x")
     for scalar in ["<", ">", "\"", "'"] {
-      #expect(Self.count(scalar, in: hostile) == Self.count(scalar, in: plain), "\(scalar)")
+      #expect(Self.count(scalar, in: hostile) == Self.count(scalar, in: harmless), "\(scalar)")
     }
   }
 
@@ -58,10 +58,10 @@ struct InertTextTests {
   @Test("Markdown keeps its cells, code spans and tags")
   func markdown() {
     let hostile = Self.withoutEscapes(Self.rendered(.md, foreign: Self.hostile))
-    let plain = Self.withoutEscapes(Self.rendered(.md, foreign: "x"))
+    let harmless = Self.withoutEscapes(Self.rendered(.md, foreign: "x"))
     for scalar in ["|", "<", "*", "["] {
       // A code span is inert except for the backtick that would end it.
-      #expect(Self.count(scalar, in: hostile) == Self.count(scalar, in: plain), "\(scalar)")
+      #expect(Self.count(scalar, in: hostile) == Self.count(scalar, in: harmless), "\(scalar)")
     }
     let spans = { (text: String) in Self.count("`", in: text) }
     let rendered = Self.withoutEscapedCharacters(Self.rendered(.md, foreign: Self.hostile))

@@ -19,7 +19,7 @@ import Testing
   @Test("Every key of the table has an effect on the request of a run, or on its other reader")
   func changes() throws {
     let whole = try Self.document(KeyGround.text)
-    let rows = KeyTable.rows
+    let rows = KeyReference.rows
     let wholeEffect = Self.effect(of: whole, nil)
     #expect(
       Bool(Self.effect(of: whole, nil) == wholeEffect),
@@ -42,7 +42,7 @@ import Testing
 
   @Test("Keys that are listed as exceptions exist in the table")
   func named() {
-    let paths = Set(KeyTable.rows.map(\.path))
+    let paths = Set(KeyReference.rows.map(\.path))
     #expect(Set(Self.readers.keys).union(Self.withoutEffect.keys).subtracting(paths) == [])
   }
 
@@ -97,11 +97,11 @@ import Testing
       let marker = $0.configuration.pushMarker
       return "\(payload.flatMap { PushPayload($0, marker: marker) } != nil)"
     },
-    "cache.dir": Reader(who: "the store", read: places),
-    "state.dir": Reader(who: "the state", read: places),
+    "cache.dir": Reader(who: "the store", read: locations),
+    "state.dir": Reader(who: "the state", read: locations),
     "cache.lower": Reader(who: "the store") { "\($0.configuration.cache.lower)" },
-    "cache.network_filesystem": Reader(who: "the store", read: places),
-    "cache.shared": Reader(who: "the store", read: places),
+    "cache.network_filesystem": Reader(who: "the store", read: locations),
+    "cache.shared": Reader(who: "the store", read: locations),
     "cache.durability": Reader(who: "the store") { "\($0.configuration.cache.durability)" },
     "cache.negative_ttl": Reader(who: "`get`") {
       "\($0.configuration.cache.negativeTimeToLive)"
@@ -146,7 +146,7 @@ import Testing
     text($0.configuration.hooks)
   }
 
-  private static let places: @Sendable (LoadedConfiguration) -> String = {
+  private static let locations: @Sendable (LoadedConfiguration) -> String = {
     let environment = ProcessEnvironment(
       variables: [:],
       currentDirectory: "/work",
@@ -155,7 +155,8 @@ import Testing
     )
     let (shared, configuration) = (SharedOptions(), $0.configuration)
     return text(
-      Places.resolve(shared: shared, configuration: configuration, environment: environment) as Any
+      CacheLocations.resolve(shared: shared, configuration: configuration, environment: environment)
+        as Any
     )
   }
 
@@ -233,8 +234,8 @@ extension JSONValue {
     switch node.content {
     case .scalar(let scalar):
       switch scalar.text {
-      case "true" where scalar.kind == .plain: self = .bool(true)
-      case "false" where scalar.kind == .plain: self = .bool(false)
+      case "true" where scalar.kind == .unquoted: self = .bool(true)
+      case "false" where scalar.kind == .unquoted: self = .bool(false)
       default: self = .string(scalar.text)
       }
     case .sequence(let nodes): self = .array(nodes.map { JSONValue($0) })

@@ -9,9 +9,9 @@ struct LogTests {
 
   @Test("A message is one object with its facts")
   func entry() {
-    let note = LogEntry(level: .info, "a \"note\"", about: .nothing, run: nil)
+    let entry = LogEntry(level: .info, "a \"note\"", about: .nothing, run: nil)
     #expect(
-      note.line(at: Self.now)
+      entry.line(at: Self.now)
         == #"{"time":"2026-11-20T05:00:00.000Z","level":"info","run":null,"message":"a \"note\""}"#
     )
     let diagnostic = Diagnostic("http", "it failed", hint: "try again")

@@ -69,7 +69,7 @@ struct OutputTextTests {
   }
 
   @Test("Every pattern is matched in bounded time")
-  func patience() {
+  func backtrackingBounded() {
     let text = String(repeating: "a", count: 2000)
     #expect(!Glob.matches(String(repeating: "*a", count: 100) + "*b", text))
   }
@@ -113,13 +113,13 @@ struct OutputTextTests {
     "A diagnostic keeps its code and position, and its words lose secrets"
   )
   func diagnostics() {
-    let place = SourceLocation(file: "a.yaml", line: 1, column: 2)
-    let diagnostic = Diagnostic("x.y", "is `hunter2`", hint: "not hunter2", path: "a", at: place)
+    let location = SourceLocation(file: "a.yaml", line: 1, column: 2)
+    let diagnostic = Diagnostic("x.y", "is `hunter2`", hint: "not hunter2", path: "a", at: location)
     let masked = diagnostic.masked(secrets: ["hunter2"])
     #expect(masked.message == "is `***`")
     #expect(masked.hint == "not ***")
     #expect(masked.code == "x.y")
-    #expect(masked.location == place)
+    #expect(masked.location == location)
   }
 }
 

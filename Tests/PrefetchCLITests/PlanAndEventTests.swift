@@ -236,7 +236,7 @@ struct EventLineTests {
           $0.departure = .unsubscribed
           $0.size = 5
         },
-        Self.gone("unsubscribed")
+        Self.removedLines("unsubscribed")
       ),
       (
         Self.settled(.failed) { $0.failure = Failure(.dns, "no such host") },
@@ -249,13 +249,13 @@ struct EventLineTests {
           $0.departure = .space
           $0.size = 5
         },
-        [#""items.failed"\#(Self.about)"code":"cache_full"}"#] + Self.gone("space")
+        [#""items.failed"\#(Self.about)"code":"cache_full"}"#] + Self.removedLines("space")
       ),
     ]
     for (fact, texts) in cases { #expect(try Self.texts(fact) == texts.map { Self.head + $0 }) }
   }
 
-  private static func gone(_ reason: String) -> [String] {
+  private static func removedLines(_ reason: String) -> [String] {
     [
       #""cache.removed"\#(about)"reason":"\#(reason)"}"#,
       #""items.evicted"\#(about)"bytes":5,"reason":"\#(reason)"}"#,

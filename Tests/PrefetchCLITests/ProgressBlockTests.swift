@@ -12,18 +12,18 @@ struct ProgressBlockTests {
     throws -> ProgressState
   {
     var state = ProgressState()
-    var standing = RunStanding(
-      segments: names.map { RunStanding.Segment(name: $0, phase: .underWay) }
+    var status = RunStatus(
+      segments: names.map { RunStatus.Segment(name: $0, phase: .running) }
     )
-    for place in standing.segments.indices { standing.segments[place].open = 1 }
-    state.look(at: standing, moment(0))
-    for name in names { state.note(.itemsDiscovered(segment: name, count: 4)) }
-    standing.segments[1].active = 1
-    standing.segments[2].active = 2
+    for index in status.segments.indices { status.segments[index].open = 1 }
+    state.update(to: status, moment(0))
+    for name in names { state.apply(.itemsDiscovered(segment: name, count: 4)) }
+    status.segments[1].active = 1
+    status.segments[2].active = 2
     let trouble = RequestTrouble(host: "x.org", status: 503)
-    standing.segments[3].wait = RunStanding.Wait(trouble: trouble, rest: .milliseconds(3200))
-    standing.transfers = [
-      RunStanding.Transfer(
+    status.segments[3].wait = RunStatus.Wait(trouble: trouble, rest: .milliseconds(3200))
+    status.transfers = [
+      RunStatus.Transfer(
         url: try WebURL("https://cdn.example.com/a/big.bin?token=letmein"),
         segment: 1,
         isDocument: false,
@@ -35,10 +35,10 @@ struct ProgressBlockTests {
         )
       )
     ]
-    state.look(at: standing, moment(1))
-    standing.transfers[0].advance.arrived = 12_000_000
-    standing.transfers[0].advance.position = 27_000_000
-    state.note(
+    state.update(to: status, moment(1))
+    status.transfers[0].advance.arrived = 12_000_000
+    status.transfers[0].advance.position = 27_000_000
+    state.apply(
       .itemsKept(
         segment: "pages",
         count: 1,
@@ -47,10 +47,10 @@ struct ProgressBlockTests {
         freshBytes: SavedBytes(all: 1)
       )
     )
-    state.note(
+    state.apply(
       .segmentSettled(SegmentResult(name: "news", state: .current, priority: nil, isRequired: true))
     )
-    state.look(at: standing, moment(2))
+    state.update(to: status, moment(2))
     return state
   }
 
@@ -114,40 +114,40 @@ struct ProgressBlockTests {
   @Test("Progress reports a body without a size, and what a run waits for")
   func words() throws {
     var state = ProgressState()
-    var standing = RunStanding(segments: [.init(name: "", phase: .discovering)])
-    state.look(at: standing, Self.moment(0))
+    var status = RunStatus(segments: [.init(name: "", phase: .discovering)])
+    state.update(to: status, Self.moment(0))
     #expect(
       Self.lines(state, 80) == [
         "get               [--------------------]    0%  queued for its manifest"
       ]
     )
-    standing.segments[0].active = 1
-    state.look(at: standing, Self.moment(1))
+    status.segments[0].active = 1
+    state.update(to: status, Self.moment(1))
     #expect(
       Self.lines(state, 80) == [
         "get               [--------------------]    0%  reading its manifest"
       ]
     )
-    state.note(.itemsDiscovered(segment: "", count: 1))
-    standing.segments[0].phase = .underWay
-    standing.transfers = [
-      RunStanding.Transfer(
+    state.apply(.itemsDiscovered(segment: "", count: 1))
+    status.segments[0].phase = .running
+    status.transfers = [
+      RunStatus.Transfer(
         url: try WebURL("https://x.org/"),
         segment: 0,
         isDocument: false,
         advance: TransferAdvance(bytes: 1, arrived: 9_000_000, position: 9_000_000)
       )
     ]
-    state.look(at: standing, Self.moment(2))
+    state.update(to: status, Self.moment(2))
     #expect(Self.lines(state, 80).last == "  x.org           9.0 MB so far")
-    standing.segments[0].active = 0
-    standing.segments[0].phase = .publishing
-    standing.transfers = []
-    state.look(at: standing, Self.moment(3))
+    status.segments[0].active = 0
+    status.segments[0].phase = .publishing
+    status.transfers = []
+    state.update(to: status, Self.moment(3))
     #expect(Self.lines(state, 80) == ["get               [--------------------]    0%  publishing"])
     var result = SegmentResult(name: "", state: .deferred, priority: nil, isRequired: true)
     result.deferral = Deferral(rule: .window)
-    state.note(.segmentSettled(result))
+    state.apply(.segmentSettled(result))
     #expect(
       Self.lines(state, 80) == [
         "get               [####################]  100%  deferred by window"
@@ -158,11 +158,11 @@ struct ProgressBlockTests {
   @Test("Progress counts bytes where every item declares its size")
   func expected() throws {
     var state = ProgressState()
-    var standing = RunStanding(segments: [.init(name: "a", phase: .underWay)])
-    standing.segments[0].expectedBytes = 100
-    standing.segments[0].active = 1
-    state.look(at: standing, Self.moment(0))
-    state.note(.itemsDiscovered(segment: "a", count: 2))
+    var status = RunStatus(segments: [.init(name: "a", phase: .running)])
+    status.segments[0].expectedBytes = 100
+    status.segments[0].active = 1
+    state.update(to: status, Self.moment(0))
+    state.apply(.itemsDiscovered(segment: "a", count: 2))
     var item = ItemResult(
       url: "https://x.org/a",
       id: "a",
@@ -173,7 +173,7 @@ struct ProgressBlockTests {
     )
     item.outcome = .added
     item.size = 90
-    state.note(.itemSettled(item))
+    state.apply(.itemSettled(item))
     #expect(state.segments[0].fraction == 0.9)
   }
 
@@ -182,11 +182,11 @@ struct ProgressBlockTests {
     var pace = Pace()
     #expect(pace.rate == nil && pace.remaining == nil)
     for second in 0...10 {
-      pace.note(Double(second) / 100, Int64(second) * 1000, at: .seconds(second))
+      pace.addSample(Double(second) / 100, Int64(second) * 1000, at: .seconds(second))
     }
     #expect(pace.rate == 1000)
     #expect(pace.remaining == .seconds(90))
-    for second in 11...30 { pace.note(0.1, 10_000, at: .seconds(second)) }
+    for second in 11...30 { pace.addSample(0.1, 10_000, at: .seconds(second)) }
     #expect(pace.rate == 0)
     #expect(pace.remaining == nil)
   }
@@ -235,8 +235,8 @@ struct ProgressBlockTests {
   func lines() throws {
     var lines = ProgressLines()
     let state = try Self.state()
-    let told = (0..<300).filter { lines.line(for: state, Self.moment($0)) != nil }
-    #expect(told == [10, 30, 70, 130, 190, 250])
+    let shownTimes = (0..<300).filter { lines.line(for: state, Self.moment($0)) != nil }
+    #expect(shownTimes == [10, 30, 70, 130, 190, 250])
     #expect(
       lines.line(for: .itemsDiscovered(segment: "news", count: 4), state)
         == "progress: news: 4 items"

@@ -11,14 +11,14 @@ struct PullLanesTests {
   /// Recorded work of the lanes; the first one continues until its gate opens.
   private final class Works: Sendable {
     private let begun = Mutex<[[String]]>([])
-    private let told = Mutex<[String]>([])
+    private let outcomes = Mutex<[String]>([])
     let isBusy = Gate()
     let gate = Gate()
 
     var begunWorks: [[String]] { begun.withLock(\.self) }
-    var answers: [String] { told.withLock(\.self) }
+    var delivered: [String] { outcomes.withLock(\.self) }
 
-    func work(_ wishes: [PullWish], _ tell: (PullLanes.Outcomes) -> Void) -> PullLanes.Outcomes {
+    func work(_ wishes: [PullWish], _ deliver: (PullLanes.Outcomes) -> Void) -> PullLanes.Outcomes {
       let isFirst = begun.withLock { begun in
         begun.append(wishes.map(\.address))
         return begun.count == 1
@@ -34,12 +34,12 @@ struct PullLanesTests {
       var wish = PullWish(address: address)
       if let language { wish.fields = ClientFields([HeaderField("Accept-Language", language)]) }
       lanes.pull(wish) { [self] outcome in
-        told.withLock { $0.append(outcome.isShared ? "\(address) shared" : address) }
+        outcomes.withLock { $0.append(outcome.isShared ? "\(address) shared" : address) }
       }
     }
 
-    func waitForAnswers(_ count: Int) {
-      while answers.count < count {}
+    func waitForOutcomes(_ count: Int) {
+      while delivered.count < count {}
     }
   }
 
@@ -53,7 +53,7 @@ struct PullLanesTests {
     works.wish("f", accepting: "de", in: lanes)
     works.wish("g", in: lanes)
     works.gate.open()
-    works.waitForAnswers(7)
+    works.waitForOutcomes(7)
     lanes.close()
     #expect(works.begunWorks == [["a"], ["b", "c", "d"], ["e", "g"], ["f"]])
   }
@@ -66,10 +66,10 @@ struct PullLanesTests {
     #expect(!works.isBusy.staysShut(for: .seconds(60)))
     for name in ["b", "b", "c", "a"] { works.wish(name, in: lanes) }
     works.gate.open()
-    works.waitForAnswers(5)
+    works.waitForOutcomes(5)
     lanes.close()
     #expect(works.begunWorks == [["a"], ["b", "c"]])
-    #expect(works.answers == ["a", "a shared", "b", "b shared", "c"])
+    #expect(works.delivered == ["a", "a shared", "b", "b shared", "c"])
   }
 
   @Test("A long batch does not delay later requests")
@@ -79,10 +79,10 @@ struct PullLanesTests {
     works.wish("a", in: lanes)
     #expect(!works.isBusy.staysShut(for: .seconds(60)))
     works.wish("b", in: lanes)
-    works.waitForAnswers(1)
-    #expect(works.answers == ["b"])
+    works.waitForOutcomes(1)
+    #expect(works.delivered == ["b"])
     works.gate.open()
-    works.waitForAnswers(2)
+    works.waitForOutcomes(2)
     lanes.close()
   }
 }

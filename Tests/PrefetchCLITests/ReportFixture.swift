@@ -42,7 +42,7 @@ struct ReportFixture {
       secrets: SecretNeedles(secrets),
       objectPath: { "/cache/objects/\($0.hexadecimal)" }
     )
-    for request in requests { envelope.transfers.note(request, in: Self.start) }
+    for request in requests { envelope.transfers.add(request, in: Self.start) }
     envelope.pastRuns = pastRuns(report)
     return envelope
   }
@@ -73,25 +73,25 @@ struct ReportFixture {
 
   /// Each of another second, the first with all that can be measured.
   var requests: [RequestResult] {
-    let answers: [(String, Int?, Int64)] = [
+    let responses: [(String, Int?, Int64)] = [
       ("fetched", 200, 1500), ("confirmed", 304, 300), ("busy", 503, 200), ("silent", nil, 0),
     ]
-    return answers.enumerated().map { place, answer in
+    return responses.enumerated().map { index, response in
       var figures = TransferFigures()
-      figures.wireBytes = answer.2
+      figures.wireBytes = response.2
       figures.requestBytes = 180
-      figures.started = Self.start + .milliseconds(500 * place)
-      figures.total = .milliseconds(60 * (place + 1))
-      if answer.1 != nil { figures.firstByte = .milliseconds(45) }
-      if place == 0 { figures = Self.figures }
-      let url = "https://cdn.example.com/\(answer.0)?sig=letmein"
+      figures.started = Self.start + .milliseconds(500 * index)
+      figures.total = .milliseconds(60 * (index + 1))
+      if response.1 != nil { figures.firstByte = .milliseconds(45) }
+      if index == 0 { figures = Self.figures }
+      let url = "https://cdn.example.com/\(response.0)?sig=letmein"
       return RequestResult(
         // No URL holds everything.
         url: (try? WebURL("\(url)&of=\(foreign)")) ?? (try? WebURL(url)),
         segments: [own],
-        status: answer.1,
-        failure: answer.1 == nil ? Failure(.stalled, "it sent nothing: \(foreign)") : nil,
-        isRetry: answer.1 == nil,
+        status: response.1,
+        failure: response.1 == nil ? Failure(.stalled, "it sent nothing: \(foreign)") : nil,
+        isRetry: response.1 == nil,
         figures: figures
       )
     }

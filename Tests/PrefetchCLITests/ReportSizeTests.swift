@@ -52,8 +52,8 @@ struct ReportSizeTests {
     let items = (0..<Self.count).map { Self.item($0, .failed) }
     let text = ReportMarkdown(envelope: Self.envelope(items)).text
     #expect(text.utf8.count <= 65_536 && text.utf8.count > 60_000)
-    let told = Self.count("- `https://", in: text)
-    #expect(told > 300 && text.contains("- and \(Self.count - told) more;"))
+    let shownCount = Self.count("- `https://", in: text)
+    #expect(shownCount > 300 && text.contains("- and \(Self.count - shownCount) more;"))
     #expect(text.contains("| **total** |") && text.contains("| 100000 |"))
   }
 

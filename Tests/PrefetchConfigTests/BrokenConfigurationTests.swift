@@ -45,7 +45,7 @@ struct BrokenConfigurationTests {
   }
 
   @Test("Several problems are reported at once, in the order of lines")
-  func tellsAll() {
+  func reportsAll() {
     let loaded = load(
       yaml: """
         cache: {size: 10 XB}

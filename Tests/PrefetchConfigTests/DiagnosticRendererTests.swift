@@ -61,7 +61,7 @@ struct DiagnosticRendererTests {
 
   @Test("Colour changes nothing but the colour")
   func colours() {
-    let plain = DiagnosticRenderer().render(diagnostic(column: 11, length: 8)) { _, _ in
+    let uncolored = DiagnosticRenderer().render(diagnostic(column: 11, length: 8)) { _, _ in
       "          chekcsum: 1"
     }
     let colored = DiagnosticRenderer(usesColor: true).render(diagnostic(column: 11, length: 8)) {
@@ -71,6 +71,6 @@ struct DiagnosticRendererTests {
     }
     #expect(colored.contains("\u{1B}[1;31merror:\u{1B}[0m"))
     let stripped = colored.replacing(/\u{1B}\[[0-9;]*m/, with: "")
-    #expect(stripped == plain)
+    #expect(stripped == uncolored)
   }
 }

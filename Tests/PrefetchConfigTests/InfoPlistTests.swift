@@ -72,7 +72,7 @@ struct InfoPlistTests {
     let exception = try #require(configuration.transportSecurity.exceptions["legacy.example.com"])
     #expect(exception.rule.allowsInsecureHTTP)
     #expect(exception.rule.minimumTLS == .tls12)
-    #expect(configuration.transportSecurity.decisive.allowsLocalNetworking == true)
+    #expect(configuration.transportSecurity.effective.allowsLocalNetworking == true)
     #expect(configuration.pins["api.example.com"]?.leaf?.count == 1)
     #expect(loaded.notices.count == 2)
     #expect(loaded.files == ["app/Info.plist", "app/sdk/Config.plist"])
@@ -110,7 +110,7 @@ struct InfoPlistTests {
   }
 
   @Test("The license may come from the plist and the segments from the file, key by key")
-  func takesKeyByKey() {
+  func mergesKeyByKey() {
     let body = """
       <key>com.akamai</key><dict><key>vocsdk</key><dict><key>license</key><string>$(KEY)</string>
       <key>segments</key><array><string>a</string></array></dict></dict>

@@ -37,7 +37,7 @@ struct InterpolationTests {
   }
 
   @Test("A check without secrets treats unset variables as set")
-  func takesPlaceholders() {
+  func acceptsPlaceholders() {
     let yaml = """
       license: ${file:/run/key}
       segments:

@@ -82,7 +82,7 @@ struct OverrideTests {
   }
 
   @Test("A variable may carry a secret, and later overrides win")
-  func takesVariables() {
+  func readsVariables() {
     let loaded = PrefetchConfigTests.load(yaml: yaml) { loader in
       loader.overrides = [
         Override(path: "license", text: "key-in-variable", source: "PREFETCH_LICENSE"),

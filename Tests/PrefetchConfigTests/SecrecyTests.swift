@@ -6,7 +6,7 @@ import Testing
 /// Which texts are masked as secrets.
 struct SecrecyTests {
   @Test("A short word within a secret is not masked everywhere")
-  func sparesShortWords() {
+  func keepsShortWords() {
     let yaml = """
       segments: []
       transport:

@@ -134,11 +134,11 @@ struct SecurityKeyTests {
       return TestWorld(["Info.plist": plist]).load("Info.plist")
     }
     #expect(
-      loaded("<integer>1</integer>").configuration.transportSecurity.decisive.allowsArbitraryLoads
+      loaded("<integer>1</integer>").configuration.transportSecurity.effective.allowsArbitraryLoads
     )
-    #expect(loaded("<true/>").configuration.transportSecurity.decisive.allowsArbitraryLoads)
+    #expect(loaded("<true/>").configuration.transportSecurity.effective.allowsArbitraryLoads)
     #expect(
-      !loaded("<integer>0</integer>").configuration.transportSecurity.decisive.allowsArbitraryLoads
+      !loaded("<integer>0</integer>").configuration.transportSecurity.effective.allowsArbitraryLoads
     )
     #expect(loaded("<integer>2</integer>").codes.contains("config.wrong-type"))
     #expect(loaded("<string>YES</string>").codes.contains("config.wrong-type"))
@@ -150,7 +150,7 @@ struct EffectiveSecurityTests {
   private static let key = SecurityKeyTests.key
 
   @Test("Pins remember their position, in either spelling")
-  func places() throws {
+  func locations() throws {
     let loaded = load(
       yaml: """
         segments: []
@@ -166,7 +166,7 @@ struct EffectiveSecurityTests {
     #expect(loaded.codes == [])
     let entries = loaded.configuration.pinTable.all
     #expect(
-      entries.map(\.place) == [
+      entries.map(\.location) == [
         "tls.pins[\"a.example\"] (prefetch.yaml:4)",
         "transport_security.NSPinnedDomains[\"b.example\"] (prefetch.yaml:8)",
       ]
@@ -269,7 +269,7 @@ struct ExpiryTests {
   private let now = Instant(seconds: 1_795_219_200)
 
   @Test("Expired exceptions are reported as requested, and soon expiring ones as a warning")
-  func tells() throws {
+  func reports() throws {
     let loaded = load(yaml: yaml)
     let found = loaded.expiryDiagnostics(at: now, expired: .error)
     #expect(found.map(\.severity) == [.error, .warning, .error, .warning])

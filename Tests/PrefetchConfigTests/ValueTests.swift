@@ -320,7 +320,7 @@ struct ValueTests {
   }
 
   @Test("Segments begin with the defaults, mappings key by key")
-  func takesDefaults() {
+  func usesDefaults() {
     let loaded = load(
       yaml: """
         defaults: {ttl: 1h, required: no, headers: {X-A: b}, expect: {min_size: 5}}

@@ -42,7 +42,7 @@ struct WholeConfigurationTests {
     let root = try #require(DocumentReader.read(bytes, source: "full.yaml").node)
     let written = Self.keys(of: root)
     // The keys of includes and profiles appear at their own paths.
-    for row in KeyTable.rows where row.path != "include" && !row.path.hasPrefix("profiles") {
+    for row in KeyReference.rows where row.path != "include" && !row.path.hasPrefix("profiles") {
       let key = row.path.split(separator: ".").last.map(String.init) ?? ""
       #expect(written.contains(key), "\(row.path)")
     }
@@ -98,7 +98,7 @@ struct DefaultsTests {
     #expect(configuration.subscriptions == .declared)
     #expect(configuration.analytics.keep == .seconds(604_800))
     #expect(configuration.pushMarker == "mapsdk")
-    #expect(configuration.transportSecurity.decisive.allowsLocalNetworking == nil)
+    #expect(configuration.transportSecurity.effective.allowsLocalNetworking == nil)
   }
 
   @Test("An empty value leaves the default")
@@ -111,10 +111,10 @@ struct DefaultsTests {
 }
 
 /// The table that decoding, pages and the schema share.
-struct KeyTableTests {
+struct KeyReferenceTests {
   @Test("Every key has one sentence of help without a full stop, and a type")
   func hasHelp() {
-    let rows = KeyTable.rows
+    let rows = KeyReference.rows
     #expect(rows.count > 200)
     for row in rows {
       #expect(!row.help.isEmpty && !row.help.hasSuffix("."), "\(row.path)")
@@ -130,7 +130,7 @@ struct KeyTableTests {
     let outcome = DocumentReader.read(bytes, source: "schema.json", syntax: .json)
     #expect(outcome.diagnostics.isEmpty)
     let text = String(decoding: bytes, as: UTF8.self)
-    for row in KeyTable.rows {
+    for row in KeyReference.rows {
       let key = row.path.split(separator: ".").last ?? ""
       #expect(text.contains("\"\(key)\":"), "\(row.path)")
       #expect(text.contains(row.help), "\(row.path)")

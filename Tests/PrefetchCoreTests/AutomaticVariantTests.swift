@@ -29,12 +29,12 @@ struct AutomaticVariantTests {
     }
   }
 
-  private static func place(_ place: Int) -> AutomaticVariant.Choice {
-    AutomaticVariant.Choice(place: place)
+  private static func chosen(_ index: Int) -> AutomaticVariant.Choice {
+    AutomaticVariant.Choice(index: index)
   }
 
-  private static func climb(_ place: Int, _ need: Int64) -> AutomaticVariant.Choice {
-    AutomaticVariant.Choice(place: place, isClimb: true, need: need)
+  private static func climb(_ index: Int, _ need: Int64) -> AutomaticVariant.Choice {
+    AutomaticVariant.Choice(index: index, isClimb: true, need: need)
   }
 
   private static let same: @Sendable (inout AutomaticVariant) -> Void = { facts in
@@ -42,53 +42,53 @@ struct AutomaticVariantTests {
   }
 
   static let cases = [
-    Case("nothing is known", place(1)),
-    Case("its last download was slow", place(0)) { $0.suggested = .low },
-    Case("poor network, nothing known", place(0)) { $0.bound = .low },
-    Case("a fast host", rate: 600, place(2)),
-    Case("just too slow for the best", rate: 599, place(1)),
-    Case("a slow host", rate: 149, place(0)),
-    Case("slower than all", rate: 1, place(0)),
-    Case("a fast host on a poor network", rate: 9_000, place(1)) { $0.bound = .medium },
+    Case("nothing is known", chosen(1)),
+    Case("its last download was slow", chosen(0)) { $0.suggested = .low },
+    Case("poor network, nothing known", chosen(0)) { $0.bound = .low },
+    Case("a fast host", rate: 600, chosen(2)),
+    Case("just too slow for the best", rate: 599, chosen(1)),
+    Case("a slow host", rate: 149, chosen(0)),
+    Case("slower than all", rate: 1, chosen(0)),
+    Case("a fast host on a poor network", rate: 9_000, chosen(1)) { $0.bound = .medium },
     // Cases with changed content.
-    Case("changed, as fast as it plays", rate: 400, held: 2, place(2)),
-    Case("changed, slower than it plays", rate: 399, held: 2, place(1)),
-    Case("changed, a faster line", rate: 600, held: 0, place(2)),
-    Case("changed, a poor network", rate: 9_000, held: 2, place(0)) { $0.bound = .low },
+    Case("changed, as fast as it plays", rate: 400, held: 2, chosen(2)),
+    Case("changed, slower than it plays", rate: 399, held: 2, chosen(1)),
+    Case("changed, a faster line", rate: 600, held: 0, chosen(2)),
+    Case("changed, a poor network", rate: 9_000, held: 2, chosen(0)) { $0.bound = .low },
     // Cases with unchanged content.
     Case("climbs", rate: 600, held: 0, climb(2, 4_000), same),
     Case("climbs one step", rate: 300, held: 0, climb(1, 2_000), same),
-    Case("does not climb below the margin", rate: 299, held: 0, place(0), same),
-    Case("is never made worse", rate: 1, held: 2, place(2), same),
-    Case("is never made worse by a poor network", rate: 1, held: 2, place(2)) {
+    Case("does not climb below the margin", rate: 299, held: 0, chosen(0), same),
+    Case("is never made worse", rate: 1, held: 2, chosen(2), same),
+    Case("is never made worse by a poor network", rate: 1, held: 2, chosen(2)) {
       same(&$0)
       $0.bound = .low
     },
-    Case("stays where nothing is known", held: 2, place(2), same),
-    Case("stays where it may not climb", rate: 9_000, held: 0, place(0)) { $0.isUnchanged = true },
+    Case("stays where nothing is known", held: 2, chosen(2), same),
+    Case("stays where it may not climb", rate: 9_000, held: 0, chosen(0)) { $0.isUnchanged = true },
     Case("has room for one step", rate: 9_000, held: 0, climb(1, 2_000)) {
       same(&$0)
-      $0.spare = 3_999
+      $0.roomLeft = 3_999
     },
-    Case("has no room", rate: 9_000, held: 0, place(0)) {
+    Case("has no room", rate: 9_000, held: 0, chosen(0)) {
       same(&$0)
-      $0.spare = 1_999
+      $0.roomLeft = 1_999
     },
     Case("is bound in size", rate: 9_000, held: 0, climb(1, 2_000)) {
       same(&$0)
       $0.sizeLimit = 2_000
     },
     // Cases with partially stored content.
-    Case("goes on with what was begun", rate: 9_000, begun: 0, place(0)),
-    Case("goes on with it on a slow line", rate: 1, begun: 2, place(2)),
+    Case("goes on with what was begun", rate: 9_000, begun: 0, chosen(0)),
+    Case("goes on with it on a slow line", rate: 1, begun: 2, chosen(2)),
     Case(
       "goes on climbing",
       rate: 1,
       held: 0,
       begun: 2,
-      AutomaticVariant.Choice(place: 2, isClimb: true)
+      AutomaticVariant.Choice(index: 2, isClimb: true)
     ) { $0.isUnchanged = true },
-    Case("stays after a climb that failed", rate: 9_000, held: 0, begun: 2, place(0)) {
+    Case("stays after a climb that failed", rate: 9_000, held: 0, begun: 2, chosen(0)) {
       ($0.isUnchanged, $0.hasFailed) = (true, true)
     },
   ]
@@ -97,12 +97,12 @@ struct AutomaticVariantTests {
   func choice(_ given: Case) {
     var facts = AutomaticVariant()
     given.change(&facts)
-    let steps = [100, 200, 400].enumerated().map { place, bitrate in
+    let steps = [100, 200, 400].enumerated().map { index, bitrate in
       AutomaticVariant.Step(
         bitrate: Int64(bitrate),
         rate: given.rate,
-        isHeld: given.held == place,
-        isBegun: given.begun == place
+        isHeld: given.held == index,
+        isBegun: given.begun == index
       )
     }
     #expect(facts.choice(among: steps) == given.expected)
@@ -111,13 +111,13 @@ struct AutomaticVariantTests {
   @Test("A stream with one variant, or of unknown bit rates, is left as it is")
   func few() {
     var facts = AutomaticVariant()
-    #expect(facts.choice(among: [AutomaticVariant.Step(bitrate: 9, rate: 1)]).place == 0)
+    #expect(facts.choice(among: [AutomaticVariant.Step(bitrate: 9, rate: 1)]).index == 0)
     Self.same(&facts)
     let unknown = [
       AutomaticVariant.Step(bitrate: 0, rate: 9, isHeld: true),
       AutomaticVariant.Step(bitrate: 0, rate: 9),
     ]
-    #expect(facts.choice(among: unknown) == AutomaticVariant.Choice(place: 0))
+    #expect(facts.choice(among: unknown) == AutomaticVariant.Choice(index: 0))
   }
 }
 
@@ -126,7 +126,7 @@ struct HostPaceTests {
   private func pace(_ bodies: [(bytes: Int64, took: Double, end: Double)]) -> HostPace {
     var pace = HostPace()
     for body in bodies {
-      pace.note(body.bytes, took: .seconds(body.took), until: .seconds(body.end))
+      pace.record(body.bytes, took: .seconds(body.took), until: .seconds(body.end))
     }
     return pace
   }
@@ -141,8 +141,8 @@ struct HostPaceTests {
 
   @Test("A few bytes are no evidence, and earlier figures count half")
   func memory() {
-    #expect(!pace([(65_535, 1, 1)]).isTelling)
-    #expect(pace([(65_535, 1, 1), (1, 1, 2)]).isTelling)
+    #expect(!pace([(65_535, 1, 1)]).hasEnoughBytes)
+    #expect(pace([(65_535, 1, 1), (1, 1, 2)]).hasEnoughBytes)
     let before = HostPace(bytes: 200, busy: .seconds(2))
     let after = before.followed(by: HostPace(bytes: 300, busy: .seconds(1)))
     #expect(after.bytes == 400)

@@ -10,9 +10,9 @@ struct Base64Tests {
       ("fooba", "Zm9vYmE="), ("foobar", "Zm9vYmFy"),
     ]
   )
-  func vectors(plain: String, encoded: String) {
-    #expect(Base64.encode(plain.utf8) == encoded)
-    #expect(Base64.decode(encoded) == Array(plain.utf8))
+  func vectors(decoded: String, encoded: String) {
+    #expect(Base64.encode(decoded.utf8) == encoded)
+    #expect(Base64.decode(encoded) == Array(decoded.utf8))
   }
 
   @Test(

@@ -17,7 +17,7 @@ import Testing
     reports: Bool = false,
     expires: Instant? = nil
   ) -> PinTable.Rule {
-    var entry = PinTable.Rule(host: host, place: "tls.pins.\(host)")
+    var entry = PinTable.Rule(host: host, location: "tls.pins.\(host)")
     entry.leaf = leaf.map { $0.map(digest) }
     entry.authority = ca.map { $0.map(digest) }
     entry.includesSubdomains = below
@@ -220,7 +220,7 @@ import Testing
     ] as [(String?, Bool, Provenance)]
   )
   func provenance(address: String?, isProxied: Bool, expected: Provenance) {
-    #expect(Provenance(answeredFrom: address, throughProxy: isProxied) == expected)
+    #expect(Provenance(remoteAddress: address, throughProxy: isProxied) == expected)
   }
 
   // MARK: Transport rules

@@ -139,7 +139,7 @@ struct CookieJarTests {
   func row(_ row: Row) throws {
     var jar = CookieJar()
     let headers = HeaderBlock(row.set.map { HeaderField("Set-Cookie", $0) })
-    jar.take(headers, from: try WebURL(row.from), at: Self.now)
+    jar.store(headers, from: try WebURL(row.from), at: Self.now)
     let sent = jar.field(for: try WebURL(row.to), at: Self.now + .seconds(row.later)) {
       row.named.contains($0)
     }
@@ -151,19 +151,19 @@ struct CookieJarTests {
     let url = try WebURL("https://a.example/")
     var jar = CookieJar()
     let many = HeaderBlock((0..<60).map { HeaderField("Set-Cookie", "c\($0)=1") })
-    jar.take(many, from: url, at: Self.now)
-    let sent = try #require(jar.field(for: url, at: Self.now) { _ in false })
+    jar.store(many, from: url, at: Self.now)
+    let sent = try #require(jar.cookieHeader(for: url, at: Self.now) { _ in false })
     let names = sent.split(separator: "; ").map { $0.prefix { $0 != "=" } }
     #expect(names == (10..<60).map { "c\($0)" })
     let long = String(repeating: "x", count: 4000)
     let large = HeaderBlock((0..<5).map { HeaderField("Set-Cookie", "l\($0)=\(long)") })
-    jar.take(large, from: url, at: Self.now)
-    let field = jar.field(for: url, at: Self.now) { _ in false }
+    jar.store(large, from: url, at: Self.now)
+    let field = jar.cookieHeader(for: url, at: Self.now) { _ in false }
     #expect(field.map { $0.utf8.count <= CookieJar.longestField } == true)
     for host in 0..<20 {
-      jar.take(many, from: try WebURL("https://h\(host).example/"), at: Self.now)
+      jar.store(many, from: try WebURL("https://h\(host).example/"), at: Self.now)
     }
-    #expect(jar.field(for: url, at: Self.now) { _ in false } == nil, "the oldest have gone")
+    #expect(jar.cookieHeader(for: url, at: Self.now) { _ in false } == nil, "the oldest have gone")
   }
 
   @Test("A cookie of the configuration stays and precedes those of servers")
@@ -173,11 +173,11 @@ struct CookieJarTests {
     let headers = HeaderBlock([
       HeaderField("Set-Cookie", "mine=2"), HeaderField("Set-Cookie", "theirs=3"),
     ])
-    jar.take(headers, from: url, at: Self.now)
-    let sent = jar.field(for: url, besides: "mine=1", at: Self.now) { _ in false }
+    jar.store(headers, from: url, at: Self.now)
+    let sent = jar.cookieHeader(for: url, adding: "mine=1", at: Self.now) { _ in false }
     #expect(sent == "mine=1; theirs=3")
     var one = CookieJar()
-    one.take(HeaderBlock([HeaderField("Set-Cookie", "mine=2")]), from: url, at: Self.now)
-    #expect(one.field(for: url, besides: "mine=1", at: Self.now) { _ in false } == nil)
+    one.store(HeaderBlock([HeaderField("Set-Cookie", "mine=2")]), from: url, at: Self.now)
+    #expect(one.cookieHeader(for: url, adding: "mine=1", at: Self.now) { _ in false } == nil)
   }
 }

@@ -51,14 +51,14 @@ struct DeclaredURLTests {
   }
 
   @Test("A digest in a fragment holds beside others, unless they contradict it")
-  func besides() throws {
+  func combinedWith() throws {
     let declared = try DeclaredURL("https://a.example/x#sha256=\(Self.sum)")
     let other = ExpectedDigest(algorithm: .sha256, bytes: [UInt8](repeating: 1, count: 32))
     let strong = ExpectedDigest(algorithm: .sha512, bytes: [UInt8](repeating: 1, count: 64))
-    #expect(declared.digests(beside: []) == declared.digests)
-    #expect(declared.digests(beside: declared.digests) == declared.digests)
-    #expect(declared.digests(beside: [strong]) == [strong] + declared.digests)
-    #expect(declared.digests(beside: [other]) == nil)
-    #expect(DeclaredURL(declared.url).digests(beside: [other]) == [other])
+    #expect(declared.digests(combinedWith: []) == declared.digests)
+    #expect(declared.digests(combinedWith: declared.digests) == declared.digests)
+    #expect(declared.digests(combinedWith: [strong]) == [strong] + declared.digests)
+    #expect(declared.digests(combinedWith: [other]) == nil)
+    #expect(DeclaredURL(declared.url).digests(combinedWith: [other]) == [other])
   }
 }

@@ -90,17 +90,20 @@ import Testing
       var watched = SimulatedWorld(seed: seed, pool: pool, isBrief: false)
       var brief = SimulatedWorld(seed: seed, pool: pool, isBrief: true)
       let (watchedReport, briefReport) = (watched.run(), brief.run())
-      let told = try #require(watchedReport, "seed \(seed)")
+      let reported = try #require(watchedReport, "seed \(seed)")
       let counted = try #require(briefReport, "seed \(seed)")
-      #expect(told.totals == counted.totals, "seed \(seed)")
-      #expect(told.segments.map(\.totals) == counted.segments.map(\.totals), "seed \(seed)")
-      #expect(told.segments.map(\.state) == counted.segments.map(\.state), "seed \(seed)")
-      #expect(told.items.map(\.url).sorted() == counted.items.map(\.url).sorted(), "seed \(seed)")
+      #expect(reported.totals == counted.totals, "seed \(seed)")
+      #expect(reported.segments.map(\.totals) == counted.segments.map(\.totals), "seed \(seed)")
+      #expect(reported.segments.map(\.state) == counted.segments.map(\.state), "seed \(seed)")
+      #expect(
+        reported.items.map(\.url).sorted() == counted.items.map(\.url).sorted(),
+        "seed \(seed)"
+      )
       #expect(watched.confirmations == brief.confirmations, "seed \(seed)")
       #expect(watched.stored.sorted() == brief.stored.sorted(), "seed \(seed)")
       #expect(watched.problems + brief.problems == [], "seed \(seed)")
       #expect(watched.tally.confirmedCount + watched.tally.arrivedCount == 0, "seed \(seed)")
-      guard told.totals == counted.totals else { return }
+      guard reported.totals == counted.totals else { return }
       confirmedCount += brief.tally.confirmedCount
       arrivedCount += brief.tally.arrivedCount
     }
@@ -110,7 +113,7 @@ import Testing
 
   @Test("The same seed gives the same run")
   func replay() throws {
-    var askedCount = 0
+    var requestCount = 0
     for seed in 0..<200 as Range<UInt64> {
       let pool = WorldPool(
         hasNetworkRules: true,
@@ -121,15 +124,15 @@ import Testing
       var first = SimulatedWorld(seed: seed, pool: pool)
       var second = SimulatedWorld(seed: seed, pool: pool)
       let reports = (first.run(), second.run())
-      let told = try #require(reports.0, "seed \(seed)")
+      let reported = try #require(reports.0, "seed \(seed)")
       let again = try #require(reports.1, "seed \(seed)")
-      #expect(told.items == again.items, "seed \(seed)")
-      #expect(told.totals == again.totals, "seed \(seed)")
-      #expect(told.elapsed == again.elapsed, "seed \(seed)")
-      #expect(first.asked == second.asked, "seed \(seed)")
+      #expect(reported.items == again.items, "seed \(seed)")
+      #expect(reported.totals == again.totals, "seed \(seed)")
+      #expect(reported.elapsed == again.elapsed, "seed \(seed)")
+      #expect(first.requests == second.requests, "seed \(seed)")
       #expect(first.stored == second.stored, "seed \(seed)")
-      askedCount += first.asked.count
+      requestCount += first.requests.count
     }
-    #expect(askedCount > 500)
+    #expect(requestCount > 500)
   }
 }

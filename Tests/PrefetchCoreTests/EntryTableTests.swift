@@ -8,11 +8,11 @@ import Testing
   static func add(_ url: String, id: String? = nil, to table: inout EntryTable) -> Bool {
     let url = Array(url.utf8)
     let id = id.map { Array($0.utf8) }
-    guard let place = unsafe table.place(of: url.span.bytes) else { return false }
+    guard let address = unsafe table.resolve(url.span.bytes) else { return false }
     if let id {
-      unsafe table.appendPlain(url.span.bytes, at: place, id: id.span.bytes, .init())
+      unsafe table.appendURL(url.span.bytes, at: address, id: id.span.bytes, .init())
     } else {
-      unsafe table.appendPlain(url.span.bytes, at: place, id: nil, .init())
+      unsafe table.appendURL(url.span.bytes, at: address, id: nil, .init())
     }
     return true
   }
@@ -25,16 +25,16 @@ import Testing
       var joined = pool.table(&generator)
       var entries = Array(joined)
       let others = (0..<3).map { _ in pool.table(&generator) }
-      var plainCount = joined.indices.count { !joined.isSpecial(at: $0) }
+      var columnCount = joined.indices.count { !joined.hasExtras(at: $0) }
       for other in others {
-        plainCount += other.indices.count {
-          !other.isSpecial(at: $0) && joined.position(of: other.key(at: $0)) == nil
+        columnCount += other.indices.count {
+          !other.hasExtras(at: $0) && joined.position(of: other.key(at: $0)) == nil
         }
         entries += other.filter { entry in !entries.contains { $0.url == entry.url } }
         joined.append(contentsOf: other)
       }
       #expect(Array(joined) == entries)
-      #expect(joined.indices.count { !joined.isSpecial(at: $0) } == plainCount)
+      #expect(joined.indices.count { !joined.hasExtras(at: $0) } == columnCount)
       for position in joined.indices {
         #expect(joined.position(of: joined.key(at: position)) == position)
         #expect(joined.descriptionHash(at: position) == entries[position].descriptionHash)
@@ -63,17 +63,17 @@ import Testing
     let url = Array("file".utf8)
     let (id, path, word) = (Array("i".utf8), Array("p/q".utf8), Array("image".utf8))
     var details = EntryTable.Details()
-    details.kind = try #require(
+    details.metadata = try #require(
       unsafe other.kind(type: word.span.bytes, provider: nil, mime: word.span.bytes)
     )
     details.size = 7
     let digest = [UInt8](repeating: 5, count: 64)
     details.strongDigest = unsafe StrongDigest(digest.span.bytes)
     details.published = Instant(seconds: 9)
-    let place = try #require(unsafe other.place(of: url.span.bytes))
-    unsafe other.appendPlain(
+    let address = try #require(unsafe other.resolve(url.span.bytes))
+    unsafe other.appendURL(
       url.span.bytes,
-      at: place,
+      at: address,
       id: id.span.bytes,
       path: path.span.bytes,
       details
@@ -145,14 +145,14 @@ import Testing
 
   /// Compares the fast ways of parsing a URL with the slow ones.
   func checkParsing(_ text: String, _ base: WebURL?) throws {
-    let ways = [
+    let results = [
       (Result { try WebURL(text) }, Result { try WebURL(repairing: text) }),
       (
         Result { try base?.resolving(text) ?? WebURL(text) },
         Result { try base?.resolving(repairing: text) ?? WebURL(repairing: text) }
       ),
     ]
-    for (short, long) in ways {
+    for (short, long) in results {
       switch (short, long) {
       case (.success(let url), .success(let expected)):
         #expect(
@@ -174,8 +174,8 @@ import Testing
   @Test("An entry taken by the short path equals the parsed one", arguments: bases)
   func oddURLs(base: String?) throws {
     for text in Self.odd {
-      let isPlain = try check(text, base: base)
-      if base == nil, !text.hasPrefix("http") { #expect(!isPlain, "\(text)") }
+      let fitsColumns = try check(text, base: base)
+      if base == nil, !text.hasPrefix("http") { #expect(!fitsColumns, "\(text)") }
     }
   }
 
@@ -188,20 +188,22 @@ import Testing
       "&a=b",
       "\u{1}", "@",
     ]
-    var plain = 0
+    var columnCount = 0
     for _ in 0..<20_000 {
       let count = Int.random(in: 0...7, using: &generator)
       let text = (0..<count).map { _ in pieces.randomElement(using: &generator) ?? "" }.joined()
-      if try check(text, base: Self.bases.randomElement(using: &generator) ?? nil) { plain += 1 }
+      if try check(text, base: Self.bases.randomElement(using: &generator) ?? nil) {
+        columnCount += 1
+      }
     }
-    #expect(plain > 1_000)
+    #expect(columnCount > 1_000)
   }
 
   @Test(
     "Common spellings take the short path",
     arguments: ["a", "img/a.png", "/a/b?c=d", "https://x.example/y", "a/_b"]
   )
-  func shortWay(text: String) throws {
+  func fastPath(text: String) throws {
     #expect(try check(text, base: "https://cdn.example/app/list.json"))
   }
 
@@ -247,13 +249,13 @@ import Testing
           entry.size = Int64(number)
         }
         let (type, provider) = (Array("image".utf8), Array("p\(number % 10)".utf8))
-        details.kind = try #require(
-          unsafe table.kind(type: type.span.bytes, provider: provider.span.bytes, mime: nil)
+        details.metadata = try #require(
+          unsafe table.metadata(type: type.span.bytes, provider: provider.span.bytes, mime: nil)
         )
         (entry.type, entry.provider) = ("image", "p\(number % 10)")
         let (url, id) = (Array("\(number)".utf8), Array("id \(number)".utf8))
-        let place = try #require(unsafe table.place(of: url.span.bytes))
-        unsafe table.appendPlain(url.span.bytes, at: place, id: id.span.bytes, details)
+        let address = try #require(unsafe table.resolve(url.span.bytes))
+        unsafe table.appendURL(url.span.bytes, at: address, id: id.span.bytes, details)
       }
       expected.append(entry)
     }
@@ -265,7 +267,7 @@ import Testing
       #expect(table.position(of: URLKey(entry.url.string)) == position)
       #expect(table.size(at: position) == entry.size)
       #expect(table.descriptionHash(at: position) == entry.descriptionHash)
-      #expect(table.isSpecial(at: position) == (entry.title != nil || table.strong(position)))
+      #expect(table.hasExtras(at: position) == (entry.title != nil || table.strong(position)))
     }
     #expect(table.position(of: URLKey("https://a.example/d/3000")) == nil)
     #expect(table.allOrigins.map(\.host) == ["a.example"])
@@ -273,7 +275,7 @@ import Testing
 
   @Test("Columns take an entry that fits them and return it as it was")
   func briefly() throws {
-    let plain = ManifestEntry(url: try WebURL("https://a.example/x"))
+    let minimal = ManifestEntry(url: try WebURL("https://a.example/x"))
     let said: [(isKept: Bool, change: (inout ManifestEntry) -> Void)] = [
       (false, { $0.id = "i" }), (true, { ($0.id, $0.isIdentifierMade) = ("i", true) }),
       (true, { $0.id = "" }), (false, { $0.provider = "p" }), (false, { $0.type = "image" }),
@@ -291,14 +293,14 @@ import Testing
       (true, { $0.digests = [Self.digest(.sha256, 1), Self.digest(.sha256, 2)] }),
     ]
     for (number, (isKept, change)) in said.enumerated() {
-      var entry = plain
+      var entry = minimal
       change(&entry)
       var table = EntryTable()
-      table.appendBriefly(entry)
+      table.appendToColumns(entry)
       #expect(Array(table) == [entry], "\(number)")
-      #expect(table.isSpecial(at: 0) == isKept, "\(number)")
+      #expect(table.hasExtras(at: 0) == isKept, "\(number)")
       #expect(table.descriptionHash(at: 0) == entry.descriptionHash, "\(number)")
-      table.appendBriefly(entry)
+      table.appendToColumns(entry)
       #expect(table.count == 1 && table.duplicateCount == 1, "\(number)")
     }
   }
@@ -331,9 +333,9 @@ extension EntryTable {
     var keys = Set<URLKey>()
     for length in 0...40 {
       keys.insert(URLKey(String(repeating: "a", count: length)))
-      for place in 0..<length {
+      for index in 0..<length {
         var text = [UInt8](repeating: UInt8(ascii: "a"), count: length)
-        text[place] = UInt8(ascii: "b")
+        text[index] = UInt8(ascii: "b")
         keys.insert(URLKey(String(decoding: text, as: UTF8.self)))
       }
     }

@@ -14,17 +14,17 @@ private final class Asker {
   }
 
   /// Sends the next request, which ends with this result.
-  func ask(_ result: TransferResult) -> Exchange.Step {
+  func receive(_ result: TransferResult) -> Exchange.Step {
     last = exchange.nextRequest(TransferID(exchange.attempts))
     return exchange.receive(result, policy: policy, now: now, deadline: deadline, random: 0.5)
   }
 
   func word(_ result: TransferResult) -> String {
-    ExchangeTests.word(ask(result))
+    ExchangeTests.word(receive(result))
   }
 }
 
-private func answer(
+private func reply(
   _ status: Int,
   _ headers: [HeaderField] = [],
   hasBody: Bool = false
@@ -86,14 +86,14 @@ private func makeAsker(
     #expect(asker.word(broken(kept: 700)) == "wait")
     #expect(asker.last?.partial == part(500))
     #expect(asker.last?.allowsCoding == false)
-    #expect(asker.word(answer(206, hasBody: true)) == "answered 206")
+    #expect(asker.word(reply(206, hasBody: true)) == "answered 206")
     #expect(asker.last?.partial == part(700))
   }
 
   @Test("A part from an earlier run is continued by the first request")
   func earlierRun() throws {
     let asker = try makeAsker(partial: part(9))
-    #expect(asker.word(answer(200, hasBody: true)) == "answered 200")
+    #expect(asker.word(reply(200, hasBody: true)) == "answered 200")
     #expect(asker.last?.partial == part(9))
     var probe = Exchange(url: try WebURL("https://a.example/x"), method: .head, partial: part(9))
     let request = probe.nextRequest(TransferID(1))
@@ -107,8 +107,8 @@ private func makeAsker(
   )
   func kept(hasBegun: Bool, offset: Int64?) throws {
     let asker = try makeAsker(partial: part(9))
-    _ = asker.ask(broken(hasBegun: hasBegun))
-    _ = asker.ask(answer(200, hasBody: true))
+    _ = asker.receive(broken(hasBegun: hasBegun))
+    _ = asker.receive(reply(200, hasBody: true))
     #expect(asker.last?.partial?.offset == offset)
   }
 
@@ -131,31 +131,31 @@ private func makeAsker(
   @Test("A 416 with a complete body ends it, and otherwise a whole request follows once")
   func unsatisfiable() throws {
     let complete = try makeAsker(partial: part(9))
-    #expect(complete.word(answer(416, hasBody: true)) == "answered 416")
+    #expect(complete.word(reply(416, hasBody: true)) == "answered 416")
     // The transport, which keeps the head with the part, has described the whole already.
     let described = try makeAsker(partial: part(9))
     let type = HeaderField("Content-Type", "video/mp4")
-    let step = described.ask(answer(416, [type], hasBody: true))
-    guard case .answered(let response) = step else {
+    let step = described.receive(reply(416, [type], hasBody: true))
+    guard case .responded(let response) = step else {
       Issue.record("\(step)")
       return
     }
     #expect(response.headers.fields == [type])
     let wrong = try makeAsker(partial: part(9))
-    #expect(wrong.word(answer(416)) == "ask")
-    #expect(wrong.word(answer(416)) == "answered 416")
+    #expect(wrong.word(reply(416)) == "ask")
+    #expect(wrong.word(reply(416)) == "answered 416")
     #expect(wrong.last?.partial == nil)
   }
 
   @Test("The headers of a 416 do not describe the body", arguments: ["\"a\"", "a date"])
-  func describedAnew(_ validator: String) {
+  func describedAgain(_ validator: String) {
     var part = part(9)
     part.validator = validator
-    let answer = HeaderBlock([
+    let reply = HeaderBlock([
       HeaderField("Date", "today"), HeaderField("Content-Type", "text/html"),
       HeaderField("ETag", "of the page"), HeaderField("Cache-Control", "no-store"),
     ])
-    let headers = ResumeRule.headers(ofWhole: part, by: answer)
+    let headers = ResumeRule.headers(ofWhole: part, by: reply)
     #expect(headers["Date"] == "today")
     #expect(headers["Content-Type"] == nil)
     #expect(headers["Cache-Control"] == nil)
@@ -168,8 +168,8 @@ private func makeAsker(
   )
   func coding(hasBegun: Bool, allows: Bool) throws {
     let asker = try makeAsker()
-    _ = asker.ask(broken(.truncated, hasBegun: hasBegun))
-    _ = asker.ask(answer(200, hasBody: true))
+    _ = asker.receive(broken(.truncated, hasBegun: hasBegun))
+    _ = asker.receive(reply(200, hasBody: true))
     #expect(asker.last?.allowsCoding == allows)
   }
 
@@ -187,7 +187,7 @@ private func makeAsker(
     var outcome = Exchange.Step.wait(.zero)
     while case .wait = outcome, asker.exchange.attempts < 1000 {
       offset += step
-      outcome = asker.ask(broken(.stalled, kept: offset))
+      outcome = asker.receive(broken(.stalled, kept: offset))
     }
     #expect(ExchangeTests.word(outcome) == "stalled")
     #expect(asker.exchange.attempts == attempts)
@@ -206,7 +206,7 @@ private func makeAsker(
     asker.policy.retries.delay = .seconds(3)
     asker.deadline = asker.now.uptime + .seconds(seconds)
     let headers = header.map { [HeaderField("Retry-After", $0)] } ?? []
-    let step = asker.ask(answer(503, headers))
+    let step = asker.receive(reply(503, headers))
     guard case .deferred(let deferral, let status) = step else {
       #expect(ExchangeTests.word(step) == expected)
       return
@@ -218,19 +218,19 @@ private func makeAsker(
 
   @Test("A redirect with an expired target is requested again once")
   func outdatedRedirect() throws {
-    let there = answer(302, [HeaderField("Location", "https://cdn.example/x?signature=1")])
+    let there = reply(302, [HeaderField("Location", "https://cdn.example/x?signature=1")])
     let asker = try makeAsker()
     #expect(asker.word(there) == "ask")
     #expect(asker.word(broken()) == "wait")
-    #expect(asker.word(answer(403)) == "ask")
+    #expect(asker.word(reply(403)) == "ask")
     #expect(asker.exchange.redirects.isEmpty)
     #expect(asker.word(there) == "ask")
     #expect(asker.last?.url.string == "https://a.example/x")
-    #expect(asker.word(answer(403)) == "answered 403")
+    #expect(asker.word(reply(403)) == "answered 403")
 
     let fresh = try makeAsker()
     #expect(fresh.word(there) == "ask")
-    #expect(fresh.word(answer(403)) == "answered 403")
+    #expect(fresh.word(reply(403)) == "answered 403")
   }
 }
 
@@ -247,7 +247,7 @@ private func makeAsker(
   )
   func statuses(status: Int, expected: String) throws {
     let asker = try makeAsker(alternates: [Self.mirror])
-    #expect(asker.word(answer(status)) == expected)
+    #expect(asker.word(reply(status)) == expected)
     #expect(asker.exchange.isAlternate == (expected == "ask"))
     #expect(asker.exchange.hop.string == (expected == "ask" ? Self.mirror : "https://a.example/x"))
   }
@@ -274,14 +274,14 @@ private func makeAsker(
       headers: [secret],
       conditions: Validators(entityTag: "\"1\"")
     )
-    _ = asker.ask(answer(302, [HeaderField("Location", "/moved")]))
-    _ = asker.ask(answer(404))
+    _ = asker.receive(reply(302, [HeaderField("Location", "/moved")]))
+    _ = asker.receive(reply(404))
     #expect(asker.exchange.redirects.isEmpty)
-    _ = asker.ask(answer(404))
+    _ = asker.receive(reply(404))
     #expect(asker.last?.url.string == Self.mirror)
     #expect(asker.last?.headers == [])
     #expect(asker.exchange.carriesCredentials)
-    _ = asker.ask(answer(200, hasBody: true))
+    _ = asker.receive(reply(200, hasBody: true))
     #expect(asker.last?.headers == [secret])
   }
 
@@ -306,9 +306,9 @@ private func makeAsker(
   @Test("A source over plain http is skipped where that is not allowed")
   func security() throws {
     let asker = try makeAsker(alternates: ["http://plain.example/x", Self.mirror])
-    #expect(asker.word(answer(404)) == "ask")
+    #expect(asker.word(reply(404)) == "ask")
     #expect(asker.exchange.hop.string == Self.mirror)
-    #expect(asker.word(answer(404)) == "answered 404")
+    #expect(asker.word(reply(404)) == "answered 404")
   }
 
   struct Row: Sendable, CustomTestStringConvertible {
@@ -320,10 +320,10 @@ private func makeAsker(
   }
 
   static let rows: [Row] = [
-    Row(name: "gone, then gone", results: [answer(404), answer(410)], expected: "answered 404"),
+    Row(name: "gone, then gone", results: [reply(404), reply(410)], expected: "answered 404"),
     Row(
       name: "gone, then untrusted",
-      results: [answer(404), broken(.certificate, isTransient: false)],
+      results: [reply(404), broken(.certificate, isTransient: false)],
       expected: "certificate"
     ),
     Row(
@@ -333,15 +333,15 @@ private func makeAsker(
     ),
     Row(
       name: "put off, then gone",
-      results: [answer(503, [HeaderField("Retry-After", "500")]), answer(404)],
+      results: [reply(503, [HeaderField("Retry-After", "500")]), reply(404)],
       expected: "deferred retry_after"
     ),
     Row(
       name: "gone, then put off",
-      results: [answer(404), answer(503, [HeaderField("Retry-After", "500")])],
+      results: [reply(404), reply(503, [HeaderField("Retry-After", "500")])],
       expected: "deferred retry_after"
     ),
-    Row(name: "gone, then there", results: [answer(404), answer(200)], expected: "answered 200"),
+    Row(name: "gone, then there", results: [reply(404), reply(200)], expected: "answered 200"),
     Row(name: "too large", results: [broken(.tooLarge, isTransient: false)], expected: "too_large"),
   ]
 
@@ -356,11 +356,11 @@ private func makeAsker(
   @Test("A wrong digest outweighs the failure of the next source")
   func digest() throws {
     let asker = try makeAsker(alternates: [Self.mirror])
-    #expect(asker.word(answer(200)) == "answered 200")
+    #expect(asker.word(reply(200)) == "answered 200")
     let failure = Exchange.Step.failed(Failure(.digestMismatch, "x"), status: 200)
     let now = asker.now.wall
     let hasAnother = asker.exchange.nextAlternate(after: failure, policy: RunPolicy(), now: now)
     #expect(hasAnother)
-    #expect(asker.word(answer(404)) == "digest_mismatch")
+    #expect(asker.word(reply(404)) == "digest_mismatch")
   }
 }

@@ -20,20 +20,20 @@ import Testing
 
   static func word(_ step: Exchange.Step) -> String {
     switch step {
-    case .ask: "ask"
+    case .request: "ask"
     case .wait: "wait"
-    case .answered(let response): "answered \(response.status)"
+    case .responded(let response): "answered \(response.status)"
     case .failed(let failure, _): failure.code.rawValue
     case .deferred(let deferral, _): "deferred \(deferral.rule.rawValue)"
     }
   }
 
   @Test("A request that was taken back counts neither as an attempt nor as a retry")
-  func takeBack() throws {
+  func undoRequest() throws {
     var exchange = Exchange(url: try WebURL("https://a.example/"))
     for number in 1...5 {
       _ = exchange.nextRequest(TransferID(number))
-      exchange.takeBack()
+      exchange.undoRequest()
     }
     #expect(exchange.attempts == 0)
     #expect(!exchange.isRetry)
@@ -42,7 +42,7 @@ import Testing
     #expect(!exchange.isRetry)
     exchange.dropConditions()
     _ = exchange.nextRequest(TransferID(7))
-    exchange.takeBack()
+    exchange.undoRequest()
     _ = exchange.nextRequest(TransferID(8))
     #expect(exchange.attempts == 2)
     #expect(!exchange.isRetry)
@@ -73,7 +73,7 @@ import Testing
       let seconds = try #require(deferral.until).seconds
       #expect("deferred \(deferral.rule.rawValue) \(seconds)" == expected)
       #expect(status == 429)
-    case .ask, .answered, .failed: Issue.record("\(step)")
+    case .request, .responded, .failed: Issue.record("\(step)")
     }
   }
 
@@ -133,9 +133,9 @@ import Testing
     var policy = RunPolicy()
     row.change(&policy)
     var exchange = Exchange(url: try WebURL(row.url))
-    var step = Exchange.Step.ask
+    var step = Exchange.Step.request
     for (number, target) in row.targets.enumerated() {
-      guard case .ask = step else {
+      guard case .request = step else {
         Issue.record("ended before its last hop")
         return
       }
@@ -191,7 +191,7 @@ import Testing
     for random in [0.0, 0.5, 0.999] {
       var exchange = Exchange(url: try WebURL("https://a.example/"))
       var pauses: [Duration] = []
-      var step = Exchange.Step.ask
+      var step = Exchange.Step.request
       for attempt in 0..<10 {
         _ = exchange.nextRequest(TransferID(attempt))
         step = exchange.receive(busy, policy: RunPolicy(), now: Self.now, random: random)
@@ -267,10 +267,10 @@ import Testing
     var exchange = Exchange(url: try WebURL("https://a.example/"), algorithms: [.md5])
     #expect(exchange.nextRequest(TransferID(1)).algorithms == [.md5])
     exchange.require([.sha512])
-    #expect(exchange.hasAsked(for: [.md5]))
-    #expect(!exchange.hasAsked(for: [.sha512]))
+    #expect(exchange.computesDigests(for: [.md5]))
+    #expect(!exchange.computesDigests(for: [.sha512]))
     #expect(exchange.nextRequest(TransferID(2)).algorithms == [.md5, .sha512])
-    #expect(exchange.hasAsked(for: [.sha512]))
+    #expect(exchange.computesDigests(for: [.sha512]))
   }
 }
 

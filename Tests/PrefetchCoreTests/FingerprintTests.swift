@@ -33,7 +33,7 @@ import Testing
       var world = SimulatedWorld(seed: seed, pool: pool(seed), isBrief: isBrief)
       var print = StableHash()
       print.combine(world.run())
-      print.combine(world.asked.joined(separator: " "))
+      print.combine(world.requests.joined(separator: " "))
       print.combine(world.stored.joined(separator: " "))
       print.combine("\(world.confirmations)")
       return print
@@ -60,7 +60,7 @@ import Testing
           case 0: .slow(Int.random(in: 1...90, using: &random))
           case 1: .refusal([404, 500, 503].randomElement(using: &random) ?? 404)
           case 2: .gate(Int.random(in: 1...400, using: &random))
-          default: .plain
+          default: .success
           }
         }
       }

@@ -251,7 +251,7 @@ import Testing
   @Test("A response is fresh for as long as RFC 9111 says", arguments: rows)
   func table(row: Row) {
     let freshness = Freshness(HeaderBlock(row.headers), at: Freshness.Timing(Self.now))
-    let until = freshness.end(under: row.limits, answeredAt: Self.now)
+    let until = freshness.end(under: row.limits, respondedAt: Self.now)
     guard let seconds = row.seconds else {
       #expect((until ?? Self.now) <= Self.now)
       return
@@ -277,7 +277,7 @@ import Testing
       ([control, .init("Date", FreshnessTests.date(30))], 50),
     ] as [([HeaderField], Int64)] {
       let freshness = Freshness(HeaderBlock(headers), at: timing)
-      #expect(freshness == .stated(until: FreshnessTests.now + .seconds(seconds)))
+      #expect(freshness == .declared(until: FreshnessTests.now + .seconds(seconds)))
     }
   }
 
@@ -285,21 +285,21 @@ import Testing
   func chains() {
     let now = FreshnessTests.now
     let (soon, late) = (
-      Freshness.stated(until: now + .seconds(5)), Freshness.stated(until: now + .seconds(50))
+      Freshness.declared(until: now + .seconds(5)), Freshness.declared(until: now + .seconds(50))
     )
-    let silent = Freshness.silent(until: .distantFuture)
+    let silent = Freshness.undeclared(until: .distantFuture)
     #expect(late.joined(with: soon) == soon)
     #expect(soon.joined(with: late) == soon)
-    #expect(soon.joined(with: .asked) == .asked)
-    #expect(silent.joined(with: .asked) == .asked)
+    #expect(soon.joined(with: .alwaysRevalidate) == .alwaysRevalidate)
+    #expect(silent.joined(with: .alwaysRevalidate) == .alwaysRevalidate)
     let mixed = late.joined(with: silent)
-    #expect(mixed == .silent(until: now + .seconds(50)))
+    #expect(mixed == .undeclared(until: now + .seconds(50)))
     #expect(mixed == silent.joined(with: late))
-    #expect(mixed.end(under: [], answeredAt: now) == now)
-    #expect(mixed.end(under: [.atMost(.seconds(9))], answeredAt: now) == now + .seconds(9))
-    #expect(mixed.end(under: [.atMost(.seconds(90))], answeredAt: now) == now + .seconds(50))
-    #expect(Freshness.asked.end(under: [.atMost(.seconds(90))], answeredAt: now) == nil)
-    #expect(Freshness.asked.end(under: [.immutable], answeredAt: now) == .distantFuture)
+    #expect(mixed.end(under: [], respondedAt: now) == now)
+    #expect(mixed.end(under: [.atMost(.seconds(9))], respondedAt: now) == now + .seconds(9))
+    #expect(mixed.end(under: [.atMost(.seconds(90))], respondedAt: now) == now + .seconds(50))
+    #expect(Freshness.alwaysRevalidate.end(under: [.atMost(.seconds(90))], respondedAt: now) == nil)
+    #expect(Freshness.alwaysRevalidate.end(under: [.immutable], respondedAt: now) == .distantFuture)
   }
 
   @Test(

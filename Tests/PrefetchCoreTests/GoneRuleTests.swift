@@ -13,14 +13,14 @@ import Testing
     ] as [(Int, [GoneRule], Bool, Bool, String?)]
   )
   func table(status: Int, rules: [GoneRule], hasBody: Bool, isLocked: Bool, expected: String?) {
-    let ending = GoneRule.ending(
+    let outcome = GoneRule.outcome(
       status: status,
       rules: rules,
       hasBody: hasBody,
       isLocked: isLocked
     )
     let word: String? =
-      switch ending {
+      switch outcome {
       case .failed(let failure): failure.code.rawValue
       case .removed: "removed"
       case nil: nil

@@ -49,7 +49,7 @@ import Testing
   )
   func gates(status: Int, header: String?, deadline: Int64?, expected: String) {
     var limits = Self.limits(deadline: deadline)
-    limits.noteAnswer(Self.a, status: status, retryAfter: header, now: Self.moment(0))
+    limits.recordResponse(Self.a, status: status, retryAfter: header, now: Self.moment(0))
     #expect(Self.word(limits.verdict(Self.a, now: Self.moment(0))) == expected)
     #expect(Self.word(limits.verdict(Self.b, now: Self.moment(0))) == "open")
   }
@@ -57,9 +57,9 @@ import Testing
   @Test("The longest requested pause counts, and later responses do not end it")
   func longestGate() {
     var limits = Self.limits()
-    limits.noteAnswer(Self.a, status: 429, retryAfter: "60", now: Self.moment(0))
-    limits.noteAnswer(Self.a, status: 429, retryAfter: "10", now: Self.moment(1))
-    limits.noteAnswer(Self.a, status: 200, retryAfter: nil, now: Self.moment(2))
+    limits.recordResponse(Self.a, status: 429, retryAfter: "60", now: Self.moment(0))
+    limits.recordResponse(Self.a, status: 429, retryAfter: "10", now: Self.moment(1))
+    limits.recordResponse(Self.a, status: 200, retryAfter: nil, now: Self.moment(2))
     #expect(Self.word(limits.verdict(Self.a, now: Self.moment(59))) == "wait 60")
     #expect(Self.word(limits.verdict(Self.a, now: Self.moment(60))) == "open")
   }
@@ -67,7 +67,7 @@ import Testing
   @Test("A closed host stays deferred, however short the rest of its pause")
   func sticky() {
     var limits = Self.limits()
-    limits.noteAnswer(Self.a, status: 429, retryAfter: "200", now: Self.moment(0))
+    limits.recordResponse(Self.a, status: 429, retryAfter: "200", now: Self.moment(0))
     #expect(Self.word(limits.verdict(Self.a, now: Self.moment(199))) == "retry_after 200")
     #expect(Self.word(limits.verdict(Self.a, now: Self.moment(200))) == "open")
   }
@@ -89,9 +89,9 @@ import Testing
   @Test("Gates that are still closed are saved in order")
   func saved() {
     var limits = Self.limits()
-    limits.noteAnswer(Self.b, status: 503, retryAfter: "300", now: Self.moment(0))
-    limits.noteAnswer(Self.a, status: 503, retryAfter: "40", now: Self.moment(0))
-    limits.noteFailure(HostID(2), Self.reset, isExhausted: true, now: Self.moment(0))
+    limits.recordResponse(Self.b, status: 503, retryAfter: "300", now: Self.moment(0))
+    limits.recordResponse(Self.a, status: 503, retryAfter: "40", now: Self.moment(0))
+    limits.recordFailure(HostID(2), Self.reset, isExhausted: true, now: Self.moment(0))
     #expect(
       limits.gates(now: Self.moment(30)) == [
         .init(host: Self.a, until: Self.moment(40).wall),
@@ -108,25 +108,25 @@ import Testing
   func unreachable(code: ErrorCode) {
     var limits = Self.limits()
     let failure = Failure(code, "no way to `a`", isTransient: true)
-    limits.noteFailure(Self.a, failure, isExhausted: false, now: Self.moment(0))
+    limits.recordFailure(Self.a, failure, isExhausted: false, now: Self.moment(0))
     #expect(limits.verdict(Self.a, now: Self.moment(0)) == .open)
-    limits.noteFailure(Self.a, failure, isExhausted: true, now: Self.moment(1))
-    guard case .failed(let told) = limits.verdict(Self.a, now: Self.moment(9_999)) else {
+    limits.recordFailure(Self.a, failure, isExhausted: true, now: Self.moment(1))
+    guard case .failed(let reported) = limits.verdict(Self.a, now: Self.moment(9_999)) else {
       Issue.record("it is not skipped")
       return
     }
-    #expect(told.code == code)
-    #expect(told.isTransient)
-    #expect(told.message == "no way to `a`; its host is not tried again in this run")
+    #expect(reported.code == code)
+    #expect(reported.isTransient)
+    #expect(reported.message == "no way to `a`; its host is not tried again in this run")
     #expect(limits.verdict(Self.b, now: Self.moment(1)) == .open)
-    limits.noteAnswer(Self.a, status: 404, retryAfter: nil, now: Self.moment(2))
+    limits.recordResponse(Self.a, status: 404, retryAfter: nil, now: Self.moment(2))
     #expect(limits.verdict(Self.a, now: Self.moment(2)) == .open)
   }
 
   static func broken(deadline: Int64? = nil) -> HostLimits {
     var limits = limits(deadline: deadline)
     for _ in 0..<HostLimits.failuresInARow {
-      limits.noteFailure(a, reset, isExhausted: true, now: moment(0))
+      limits.recordFailure(a, reset, isExhausted: true, now: moment(0))
     }
     return limits
   }
@@ -144,11 +144,11 @@ import Testing
     var limits = Self.limits()
     let failure = Failure(code, "x")
     for _ in 1..<HostLimits.failuresInARow {
-      limits.noteFailure(Self.a, failure, isExhausted: true, now: Self.moment(0))
-      limits.noteFailure(Self.a, failure, isExhausted: false, now: Self.moment(0))
+      limits.recordFailure(Self.a, failure, isExhausted: true, now: Self.moment(0))
+      limits.recordFailure(Self.a, failure, isExhausted: false, now: Self.moment(0))
     }
     #expect(limits.verdict(Self.a, now: Self.moment(0)) == .open)
-    limits.noteFailure(Self.a, failure, isExhausted: true, now: Self.moment(0))
+    limits.recordFailure(Self.a, failure, isExhausted: true, now: Self.moment(0))
     #expect(Self.word(limits.verdict(Self.a, now: Self.moment(0))) == expected)
     #expect(limits.limit(of: Self.a) == (expected == "open" ? nil : 1))
     #expect(limits.verdict(Self.b, now: Self.moment(0)) == .open)
@@ -158,9 +158,9 @@ import Testing
   func row() {
     var limits = Self.limits()
     for round in 0..<20 {
-      limits.noteFailure(Self.a, Self.reset, isExhausted: true, now: Self.moment(0))
+      limits.recordFailure(Self.a, Self.reset, isExhausted: true, now: Self.moment(0))
       guard round % 4 == 3 else { continue }
-      limits.noteAnswer(Self.a, status: 404, retryAfter: nil, now: Self.moment(0))
+      limits.recordResponse(Self.a, status: 404, retryAfter: nil, now: Self.moment(0))
     }
     #expect(limits.verdict(Self.a, now: Self.moment(0)) == .open)
   }
@@ -169,7 +169,7 @@ import Testing
   func latecomers() {
     var limits = Self.broken()
     for second in 0..<60 {
-      limits.noteFailure(Self.a, Self.reset, isExhausted: true, now: Self.moment(Int64(second)))
+      limits.recordFailure(Self.a, Self.reset, isExhausted: true, now: Self.moment(Int64(second)))
     }
     #expect(Self.word(limits.verdict(Self.a, now: Self.moment(59))) == "wait 60")
     #expect(limits.verdict(Self.a, now: Self.moment(60)) == .open)
@@ -179,19 +179,19 @@ import Testing
   @Test("Each later failure doubles the pause up to five minutes, and a response ends it")
   func probes() {
     var limits = Self.broken()
-    var told: [String] = []
+    var reported: [String] = []
     var time: Int64 = 60
     for pause in [120, 240, 300, 300] as [Int64] {
       // Retries of an item do not count as further failures of its host.
       for isExhausted in [false, false, true] {
         #expect(limits.verdict(Self.a, now: Self.moment(time)) == .open)
-        limits.noteFailure(Self.a, Self.reset, isExhausted: isExhausted, now: Self.moment(time))
+        limits.recordFailure(Self.a, Self.reset, isExhausted: isExhausted, now: Self.moment(time))
       }
-      told.append(Self.word(limits.verdict(Self.a, now: Self.moment(time))))
+      reported.append(Self.word(limits.verdict(Self.a, now: Self.moment(time))))
       time += pause
     }
-    #expect(told == ["wait 180", "breaker 420", "breaker 720", "breaker 1020"])
-    limits.noteAnswer(Self.a, status: 304, retryAfter: nil, now: Self.moment(time))
+    #expect(reported == ["wait 180", "breaker 420", "breaker 720", "breaker 1020"])
+    limits.recordResponse(Self.a, status: 304, retryAfter: nil, now: Self.moment(time))
     #expect(limits.verdict(Self.a, now: Self.moment(time)) == .open)
     #expect(limits.limit(of: Self.a) == nil)
   }
@@ -199,10 +199,10 @@ import Testing
   @Test("The probing item obeys the gate of a busy host")
   func busyProbe() {
     var limits = Self.broken()
-    limits.noteAnswer(Self.a, status: 503, retryAfter: "5", now: Self.moment(60))
+    limits.recordResponse(Self.a, status: 503, retryAfter: "5", now: Self.moment(60))
     #expect(Self.word(limits.verdict(Self.a, now: Self.moment(60))) == "wait 65")
     let busy = Failure(.serverBusy, "busy", isTransient: true)
-    limits.noteFailure(Self.a, busy, isExhausted: true, now: Self.moment(66))
+    limits.recordFailure(Self.a, busy, isExhausted: true, now: Self.moment(66))
     #expect(Self.word(limits.verdict(Self.a, now: Self.moment(66))) == "wait 186")
   }
 
@@ -212,7 +212,7 @@ import Testing
     var news: [Instant] = []
     for time in [0, 1, 2, 3, 4, 5, 64, 65] as [Int64] {
       let now = Self.moment(time)
-      if let until = limits.noteFailure(Self.a, Self.reset, isExhausted: true, now: now) {
+      if let until = limits.recordFailure(Self.a, Self.reset, isExhausted: true, now: now) {
         news.append(until)
       }
     }

@@ -18,7 +18,7 @@ struct ManifestChoiceTests {
     return entry
   }
 
-  private func taken(_ rules: ManifestRules, _ entries: [ManifestEntry]) -> [String] {
+  private func selected(_ rules: ManifestRules, _ entries: [ManifestEntry]) -> [String] {
     var table = EntryTable(entries)
     table.categoryParents = ["football": "sports", "sports": "all", "a": "b", "b": "a"]
     return ManifestSelection(rules).apply(to: table).map { String($0.url.path.dropFirst()) }
@@ -32,7 +32,7 @@ struct ManifestChoiceTests {
       Self.entry("1", provider: "off"), Self.entry("2", provider: "on"),
       Self.entry("3", provider: "other"), Self.entry("4"),
     ]
-    #expect(taken(rules, entries) == ["2", "3", "4"])
+    #expect(selected(rules, entries) == ["2", "3", "4"])
   }
 
   @Test(
@@ -51,7 +51,7 @@ struct ManifestChoiceTests {
       Self.entry("1"), Self.entry("2", ["football"]), Self.entry("3", ["football", "all"]),
       Self.entry("4", ["football", "news"]), Self.entry("5", ["b"]),
     ]
-    #expect(taken(rules, entries) == expected)
+    #expect(selected(rules, entries) == expected)
   }
 
   @Test("A number of items is taken per category, and all items without one")
@@ -63,9 +63,9 @@ struct ManifestChoiceTests {
       Self.entry("4", ["n", "s"]), Self.entry("5"), Self.entry("6", ["s"]),
       Self.entry("7", ["s"]),
     ]
-    #expect(taken(rules, entries) == ["1", "2", "4", "5", "6"])
+    #expect(selected(rules, entries) == ["1", "2", "4", "5", "6"])
     rules.countPerCategory = 0
-    #expect(taken(rules, entries) == ["5"])
+    #expect(selected(rules, entries) == ["5"])
   }
 
   @Test("Thumbnails precede items, each once, and never replace an item")
@@ -74,9 +74,9 @@ struct ManifestChoiceTests {
       Self.entry("1", ["n"], thumbnail: "t1"), Self.entry("2", ["s"], thumbnail: "t2"),
       Self.entry("3", ["n"], thumbnail: "t1"), Self.entry("4", ["n"], thumbnail: "1"),
     ]
-    #expect(taken(ManifestRules(), entries) == ["t1", "t2", "1", "2", "3", "4"])
+    #expect(selected(ManifestRules(), entries) == ["t1", "t2", "1", "2", "3", "4"])
     var rules = ManifestRules()
     rules.categories = ["s": false]
-    #expect(taken(rules, entries) == ["t1", "1", "3", "4"])
+    #expect(selected(rules, entries) == ["t1", "1", "3", "4"])
   }
 }

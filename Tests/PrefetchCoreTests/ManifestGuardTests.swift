@@ -182,8 +182,8 @@ import Testing
     #expect(PrefetchCore.ExitStatus(report) == (needsSignature ? .trust : .incomplete))
   }
 
-  struct PartRow: Sendable {
-    var kind: ManifestPart.Role
+  struct DocumentRow: Sendable {
+    var kind: FurtherDocument.Role
     var generated: Int64?
     var expires: Int64? = 2_000
     var stored: Int64?
@@ -191,28 +191,28 @@ import Testing
     var code: ErrorCode?
   }
 
-  static let parts: [PartRow] = [
-    PartRow(kind: .page, generated: 500),
-    PartRow(kind: .page, generated: 501, code: .signature),
-    PartRow(kind: .page, generated: 499, code: .signature),
-    PartRow(kind: .page, generated: nil, code: .signature),
-    PartRow(kind: .page, generated: 500, expires: nil, code: .signature),
-    PartRow(kind: .page, generated: 500, expires: 1_000, code: .signature),
-    PartRow(kind: .page, generated: nil, expires: nil, isSigned: false),
-    PartRow(kind: .page, generated: 1, expires: nil, isSigned: false),
-    PartRow(kind: .sitemap(level: 1), generated: 400, stored: 400),
-    PartRow(kind: .sitemap(level: 1), generated: 400, stored: 401, code: .rollback),
-    PartRow(kind: .sitemap(level: 1), generated: 1, stored: 401, isSigned: false),
+  static let documents: [DocumentRow] = [
+    DocumentRow(kind: .page, generated: 500),
+    DocumentRow(kind: .page, generated: 501, code: .signature),
+    DocumentRow(kind: .page, generated: 499, code: .signature),
+    DocumentRow(kind: .page, generated: nil, code: .signature),
+    DocumentRow(kind: .page, generated: 500, expires: nil, code: .signature),
+    DocumentRow(kind: .page, generated: 500, expires: 1_000, code: .signature),
+    DocumentRow(kind: .page, generated: nil, expires: nil, isSigned: false),
+    DocumentRow(kind: .page, generated: 1, expires: nil, isSigned: false),
+    DocumentRow(kind: .sitemap(level: 1), generated: 400, stored: 400),
+    DocumentRow(kind: .sitemap(level: 1), generated: 400, stored: 401, code: .rollback),
+    DocumentRow(kind: .sitemap(level: 1), generated: 1, stored: 401, isSigned: false),
   ]
 
-  @Test("Signed parts belong to their manifest and are not older than before", arguments: parts)
-  func signedParts(row: PartRow) throws {
+  @Test("Signed parts belong to their manifest and are not older than before", arguments: documents)
+  func signedParts(row: DocumentRow) throws {
     var manifest = Manifest()
     manifest.generated = row.generated.map { Instant(seconds: $0) }
     manifest.expires = row.expires.map { Instant(seconds: $0) }
     let objection = ManifestGuard.objection(
       to: manifest,
-      asPart: ManifestPart(url: try WebURL("https://a.example/2"), kind: row.kind),
+      asFurtherDocument: FurtherDocument(url: try WebURL("https://a.example/2"), kind: row.kind),
       of: SegmentDeclaration(name: "s", source: .file("/m")),
       madeWith: Instant(seconds: 500),
       stored: row.stored.map { Instant(seconds: $0) },
@@ -226,12 +226,13 @@ import Testing
 
   @Test("An index of packages is accepted as a page")
   func packageIndex() throws {
-    let wish = PackageWish(project: "x", version: "1", digests: [])
+    let requirement = PackageRequirement(project: "x", version: "1", digests: [])
     let url = try WebURL("https://a.example/x/")
-    let index = ManifestPart(url: url, kind: .packageIndex(wish))
+    let index = FurtherDocument(url: url, kind: .packageIndex(requirement))
     #expect(ManifestGuard.objection(toType: "text/html", of: index) == nil)
     #expect(
-      ManifestGuard.objection(toType: "text/html", of: ManifestPart(url: url, kind: .page)) != nil
+      ManifestGuard.objection(toType: "text/html", of: FurtherDocument(url: url, kind: .page))
+        != nil
     )
   }
 

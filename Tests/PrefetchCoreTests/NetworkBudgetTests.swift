@@ -35,8 +35,8 @@ private final class Stage {
   private func perform(_ effect: Effect) -> Event? {
     switch effect {
     case .readConditions: return reading.map { .conditionsRead($0) }
-    case .takeInventory:
-      return .inventoryTaken(.success(InventoryFacts(inventory: Inventory(), missing: [])))
+    case .readInventory:
+      return .inventoryRead(.success(InventoryFacts(inventory: Inventory(), missing: [])))
     case .resumePlanning(let segment): return .planningResumed(segment: segment)
     case .prepare(let all):
       return .prepared(all.map { Prepared(item: $0.item, stored: nil, adoptedSize: nil) })
@@ -91,7 +91,7 @@ private final class Stage {
     "An unreadable usage record ends a run whose manifest waits for it",
     arguments: [false, true]
   )
-  func brokenBooks(isInterrupted: Bool) throws {
+  func unreadableUsage(isInterrupted: Bool) throws {
     let segment = SegmentDeclaration(name: "s", source: .file("/manifest"))
     let stage = Stage([segment], policy: RunPolicy(), reading: ethernet)
     stage.reading = nil

@@ -28,7 +28,7 @@ import Testing
     let policy = NetworkPolicy()
     #expect(policy.isFree)
     #expect(policy.aspects.isEmpty)
-    #expect(policy.verdict(in: situation(nil), at: noon) == .go)
+    #expect(policy.verdict(in: situation(nil), at: noon) == .allowed)
     #expect(policy.verdicts(in: situation(nil), at: noon).isEmpty)
   }
 
@@ -43,7 +43,7 @@ import Testing
   func types(allowed: Set<NetworkType>?, type: NetworkType?, passes: Bool) {
     let policy = policy { $0.allowed = allowed }
     let verdict = policy.verdict(in: situation(type), at: noon)
-    #expect(verdict == (passes ? .go : .deferred(Deferral(rule: .networkType))))
+    #expect(verdict == (passes ? .allowed : .deferred(Deferral(rule: .networkType))))
     #expect(policy.aspects == (allowed == nil ? [] : [.type]))
   }
 
@@ -61,7 +61,7 @@ import Testing
       $0.defersUnknownMetered = defersUnknown
     }
     let verdict = policy.verdict(in: situation(metered: isMetered), at: noon)
-    #expect(verdict == (passes ? .go : .deferred(Deferral(rule: .metered))))
+    #expect(verdict == (passes ? .allowed : .deferred(Deferral(rule: .metered))))
   }
 
   @Test(
@@ -78,7 +78,7 @@ import Testing
       $0.batteryFloor = floor
     }
     let verdict = policy.verdict(in: situation(mains: mains, charge: charge), at: noon)
-    #expect(verdict == (passes ? .go : .deferred(Deferral(rule: .power))))
+    #expect(verdict == (passes ? .allowed : .deferred(Deferral(rule: .power))))
   }
 
   @Test("A budget that renews while the windows are closed does not delay their opening")
@@ -176,12 +176,12 @@ import Testing
       (.month, "NZST-12NZDT,M9.5.0,M4.1.0/3", "2026-11-30T10:59:59Z", "2026-11-30T11:00:00Z"),
     ] as [(ByteBudget.Period, String, String, String)]
   )
-  func renewal(period: ByteBudget.Period, zone: String, now: String, turn: String) throws {
+  func renewal(period: ByteBudget.Period, zone: String, now: String, expected: String) throws {
     let rules = try #require(TimeZoneRules(posix: zone))
     let budget = ByteBudget(period: period, limit: 1)
     let renewal = budget.renewal(after: Instant(seconds: second(now)), in: rules)
-    #expect(Timestamp.format(renewal) == Timestamp.format(Instant(seconds: second(turn))))
-    let days = [second(turn) - 1, second(turn)].map {
+    #expect(Timestamp.format(renewal) == Timestamp.format(Instant(seconds: second(expected))))
+    let days = [second(expected) - 1, second(expected)].map {
       TransferUsage.day(at: Instant(seconds: $0), in: rules)
     }
     #expect(days[0] != days[1])
@@ -203,7 +203,7 @@ import Testing
     let both = rules.narrowed(by: other).resolved(for: key, calendar: .utc, zone: zone)
     let verdicts = ["11:15", "11:45", "12:05", "12:20", "12:45"].map { time in
       let now = Instant(seconds: second("2026-11-20T\(time):00Z"))
-      return both.verdict(in: situation(), at: now) == .go
+      return both.verdict(in: situation(), at: now) == .allowed
     }
     #expect(verdicts == [false, true, true, false, false])
     rules.localHours[0].zone = "Europe/Nowhere"

@@ -68,9 +68,9 @@ import Testing
   @Test("Only the last transfers count")
   func capacity() {
     var samples = TransferSamples()
-    for _ in 0..<40 { samples.note(sample(from: 2000, to: 1000, 1)) }
+    for _ in 0..<40 { samples.add(sample(from: 2000, to: 1000, 1)) }
     #expect(samples.all.count == 32)
-    for _ in 0..<32 { samples.note(sample(from: 1000, to: 0, 10_000_000)) }
+    for _ in 0..<32 { samples.add(sample(from: 1000, to: 0, 10_000_000)) }
     #expect(policy.quality(samples.measurement(of: .wifi, at: now)) == .excellent)
   }
 
@@ -85,8 +85,8 @@ import Testing
     #expect(
       network.verdict(in: situation, at: now) == .deferred(Deferral(rule: .quality, until: until))
     )
-    #expect(network.nextTurn(in: situation, after: now) == until)
-    #expect(network.verdict(in: situation, at: until) == .go)
+    #expect(network.nextChange(in: situation, after: now) == until)
+    #expect(network.verdict(in: situation, at: until) == .allowed)
     situation.samples = TransferSamples([sample(from: 1000, to: 0, 200_000)])
     #expect(network.verdict(in: situation, at: now) == .throttle)
   }

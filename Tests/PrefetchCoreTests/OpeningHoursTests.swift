@@ -75,7 +75,7 @@ import Testing
       ),
     ] as [([String], String, String, String, String?)]
   )
-  func turns(
+  func changes(
     windows: [String],
     zone: String,
     now: String,
@@ -127,9 +127,9 @@ import Testing
       windows.append(ClockWindow(days: [day], start: start, end: start + length))
     }
     let hours = [OpeningHours(windows: windows, zone: rules)]
-    let turns = ["2026-03-08T07:00:00Z", "2026-03-29T01:00:00Z", "2026-10-25T01:00:00Z"]
-    let turn = second(try #require(turns.randomElement(using: &generator)))
-    let now = turn / 60 * 60 - Int64.random(in: -2000...4000, using: &generator) * 60
+    let clockChanges = ["2026-03-08T07:00:00Z", "2026-03-29T01:00:00Z", "2026-10-25T01:00:00Z"]
+    let clockChange = second(try #require(clockChanges.randomElement(using: &generator)))
+    let now = clockChange / 60 * 60 - Int64.random(in: -2000...4000, using: &generator) * 60
     let isOpen = hours.areOpen(at: Instant(seconds: now))
     let found = (1...30_240).first { minute in
       let later = Instant(seconds: now + Int64(minute) * 60)

@@ -2,14 +2,14 @@
 
 /// Watches a dispatcher's steps for jobs that started before a waiting job of higher rank.
 struct OrderWitness {
-  private var placed: Set<Job> = []
+  private var ordered: Set<Job> = []
   private(set) var problems: [String] = []
   /// Starts while another job waited.
   private(set) var contestedCount = 0
   /// Looks at a job that had to wait for another segment's manifest.
   private(set) var heldBackCount = 0
 
-  private struct Standing {
+  private struct RankedJob {
     var job: Job
     var host: HostID
     var rank: Rank
@@ -17,11 +17,11 @@ struct OrderWitness {
 
   /// Compares the dispatcher's state with that before the last step.
   mutating func look(_ dispatcher: inout Dispatcher, now: Moment) {
-    let before = placed
-    placed = Self.placed(dispatcher)
+    let before = ordered
+    ordered = Self.ordered(dispatcher)
     guard dispatcher.halt == nil else { return }
-    let started = placed.subtracting(before).map { Self.standing(of: $0, &dispatcher) }
-    let waiting = Self.waiting(dispatcher).map { Self.standing(of: $0, &dispatcher) }
+    let started = ordered.subtracting(before).map { Self.rankedJob(of: $0, &dispatcher) }
+    let waiting = Self.waiting(dispatcher).map { Self.rankedJob(of: $0, &dispatcher) }
     for one in started {
       let keeper = dispatcher.segments.indices.first { Self.keeps(one, from: $0, &dispatcher) }
       if let keeper { problems.append("\(one.job) started before the manifest of \(keeper)") }
@@ -39,19 +39,19 @@ struct OrderWitness {
     }
   }
 
-  private static func standing(of job: Job, _ dispatcher: inout Dispatcher) -> Standing {
-    let (host, rank) = dispatcher.place(of: job)
-    return Standing(job: job, host: host, rank: rank)
+  private static func rankedJob(of job: Job, _ dispatcher: inout Dispatcher) -> RankedJob {
+    let (host, rank) = dispatcher.hostAndRank(of: job)
+    return RankedJob(job: job, host: host, rank: rank)
   }
 
   /// Returns the jobs that are in flight or with a worker.
-  private static func placed(_ dispatcher: borrowing Dispatcher) -> Set<Job> {
+  private static func ordered(_ dispatcher: borrowing Dispatcher) -> Set<Job> {
     var jobs = Set(dispatcher.wire.transfers.map(\.job))
     for (item, work) in dispatcher.items.enumerated() where work.state == .preparing {
-      if dispatcher.items.isPlain(item) {
+      if dispatcher.items.isSimple(item) {
         jobs.insert(.item(item))
       } else if let active = dispatcher.items.ifActive(item) {
-        if active.host != nil, !active.isTurnedAway { jobs.insert(.item(item)) }
+        if active.host != nil, !active.awaitsRecordOnly { jobs.insert(.item(item)) }
       }
     }
     for number in dispatcher.documents.indices where dispatcher.documents[number].isBeingLookedUp {
@@ -66,15 +66,18 @@ struct OrderWitness {
     for (item, work) in dispatcher.items.enumerated() where work.state == .queued {
       jobs.append(.item(item))
     }
-    let sent = placed(dispatcher)
-    for segment in dispatcher.segments where segment.phase == .discovering && !segment.hasStumbled {
-      jobs += segment.asked.sorted().map { .document($0) }.filter { !sent.contains($0) }
+    let sent = ordered(dispatcher)
+    for segment in dispatcher.segments
+    where segment.phase == .discovering && !segment.hadDocumentRetry {
+      jobs += segment.requestedDocuments.sorted().map { .document($0) }.filter {
+        !sent.contains($0)
+      }
     }
     return jobs
   }
 
   private mutating func mayUse(
-    _ one: Standing,
+    _ one: RankedJob,
     _ dispatcher: inout Dispatcher,
     now: Moment
   ) -> Bool {
@@ -85,7 +88,8 @@ struct OrderWitness {
     for index in dispatcher.segments.indices {
       let segment = dispatcher.segments[index]
       let isRead =
-        segment.phase == .planning || segment.phase == .discovering && segment.asked.isEmpty
+        segment.phase == .planning
+        || segment.phase == .discovering && segment.requestedDocuments.isEmpty
       if isRead, Rank(documentOf: index, priority: segment.knownPriority) < one.rank {
         return false
       }
@@ -100,19 +104,24 @@ struct OrderWitness {
   /// Returns whether a start barrier holds: a segment's manifest is requested first on the other's
   /// host.
   private static func keeps(
-    _ one: Standing,
+    _ one: RankedJob,
     from index: Int,
     _ dispatcher: inout Dispatcher
   ) -> Bool {
     let segment = dispatcher.segments[index]
-    guard segment.phase == .discovering, !segment.hasStumbled, let priority = segment.knownPriority,
+    guard segment.phase == .discovering, !segment.hadDocumentRetry,
+      let priority = segment.knownPriority,
       Rank.last(ofPriority: priority) < one.rank
     else { return false }
-    let asked = segment.asked.map { standing(of: .document($0), &dispatcher).host }
-    guard !asked.isEmpty, asked.allSatisfy({ !dispatcher.wire.isHeld($0) }) else { return false }
-    let origins = segment.asked.compactMap { dispatcher.documents[$0].url?.authority }
+    let requestedHosts = segment.requestedDocuments.map {
+      rankedJob(of: .document($0), &dispatcher).host
+    }
+    guard !requestedHosts.isEmpty, requestedHosts.allSatisfy({ !dispatcher.wire.isHeld($0) }) else {
+      return false
+    }
+    let origins = segment.requestedDocuments.compactMap { dispatcher.documents[$0].url?.authority }
     guard let last = segment.recorded.map(\.hosts) ?? [] else { return true }
-    let hosts = asked + (origins + last).map { dispatcher.wire.host($0) }
+    let hosts = requestedHosts + (origins + last).map { dispatcher.wire.host($0) }
     return hosts.contains(one.host)
   }
 }

@@ -22,7 +22,7 @@ struct PastDownloadTests {
       (1, [0, 0, 0]), (2, [0, 0, 1]), (3, [0, 1, 2]), (4, [0, 1, 3]), (5, [0, 2, 4]),
     ]
   )
-  func places(count: Int, expected: [Int]) {
-    #expect(BundleRules.Quality.allCases.map { $0.place(among: count) } == expected)
+  func indices(count: Int, expected: [Int]) {
+    #expect(BundleRules.Quality.allCases.map { $0.index(among: count) } == expected)
   }
 }

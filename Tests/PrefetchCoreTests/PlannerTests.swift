@@ -64,7 +64,7 @@ import Testing
     row("digest differs", .update, "digest differs") { $0.entry.digests = [other] },
     row("digest differs though fresh", .update, "digest differs") {
       $0.entry.digests = [other]
-      $0.record?.freshness = .stated(until: .distantFuture)
+      $0.record?.freshness = .declared(until: .distantFuture)
     },
     row("the stronger digest decides", .update, "digest differs") {
       $0.entry.digests = [same, otherSHA512]
@@ -98,35 +98,35 @@ import Testing
     row("size differs", .update, "size differs") { $0.entry.size = 11 },
     row("size equals, stale", .revalidate, "stale") { $0.entry.size = 10 },
     row("fresh", .keep, "fresh until 2023-11-14T22:13:20.001Z") {
-      $0.record?.freshness = .stated(until: now + .milliseconds(1))
+      $0.record?.freshness = .declared(until: now + .milliseconds(1))
     },
     row("fresh until now", .revalidate, "stale") {
-      $0.record?.freshness = .stated(until: now)
+      $0.record?.freshness = .declared(until: now)
     },
     row("a silent answer", .revalidate, "stale") {
-      $0.record?.freshness = .silent(until: .distantFuture)
+      $0.record?.freshness = .undeclared(until: .distantFuture)
     },
     row("a silent answer within a ttl", .keep, "fresh until 2023-11-14T22:13:50.000Z") {
-      $0.record?.freshness = .silent(until: .distantFuture)
+      $0.record?.freshness = .undeclared(until: .distantFuture)
       $0.record?.validatedAt = now + .seconds(-30)
       $0.segment.lifetime = .atMost(.seconds(60))
     },
     row("a silent answer past a ttl", .revalidate, "stale") {
-      $0.record?.freshness = .silent(until: .distantFuture)
+      $0.record?.freshness = .undeclared(until: .distantFuture)
       $0.record?.validatedAt = now + .seconds(-60)
       $0.segment.lifetime = .atMost(.seconds(60))
     },
     row("an answer to be asked about", .revalidate, "stale") {
-      $0.record?.freshness = .asked
+      $0.record?.freshness = .alwaysRevalidate
       $0.record?.validatedAt = now
       $0.segment.lifetime = .atMost(.seconds(60))
     },
     row("an answer to be asked about, declared immutable", .keep, "immutable") {
-      $0.record?.freshness = .asked
+      $0.record?.freshness = .alwaysRevalidate
       $0.segment.lifetime = .immutable
     },
     row("another variant", .revalidate, "it was stored for other request headers") {
-      $0.record?.freshness = .stated(until: .distantFuture)
+      $0.record?.freshness = .declared(until: .distantFuture)
       $0.record?.variance = otherVariance
     },
     row("another variant with a weak tag", .update, "it was stored for other request headers") {
@@ -148,18 +148,18 @@ import Testing
     row("whatever selects it, with a weak tag", .update, "stale, and the server gave no validators")
     {
       $0.record?.validators = Validators(entityTag: "W/\"1\"")
-      $0.record?.freshness = .asked
+      $0.record?.freshness = .alwaysRevalidate
       $0.record?.variance = Variance([.init(url: nil, names: ["*"], digest: 0)])
     },
     row("immutable entry", .keep, "immutable") { $0.entry.lifetime = .immutable },
     row("immutable segment", .keep, "immutable") { $0.segment.lifetime = .immutable },
     row("a bound that came later", .revalidate, "stale") {
-      $0.record?.freshness = .stated(until: .distantFuture)
+      $0.record?.freshness = .declared(until: .distantFuture)
       $0.record?.validatedAt = now + .seconds(-61)
       $0.policy.freshnessLimit = .seconds(60)
     },
     row("a bound that still holds", .keep, "fresh until 2023-11-14T22:13:50.000Z") {
-      $0.record?.freshness = .stated(until: .distantFuture)
+      $0.record?.freshness = .declared(until: .distantFuture)
       $0.record?.validatedAt = now + .seconds(-30)
       $0.entry.lifetime = .atMost(.seconds(60))
     },
@@ -171,7 +171,7 @@ import Testing
     },
     row("revalidate what is fresh", .revalidate, "revalidation requested") {
       $0.policy.revalidatesAll = true
-      $0.record?.freshness = .stated(until: .distantFuture)
+      $0.record?.freshness = .declared(until: .distantFuture)
     },
     row("revalidate what is proven", .revalidate, "revalidation requested") {
       $0.policy.revalidatesAll = true
@@ -184,7 +184,7 @@ import Testing
     row("offline, stale", .keep, "stale, offline") { $0.policy.isOffline = true },
     row("offline, fresh", .keep, "offline") {
       $0.policy.isOffline = true
-      $0.record?.freshness = .stated(until: now + .seconds(1))
+      $0.record?.freshness = .declared(until: now + .seconds(1))
     },
     row("offline, not stored", .fail, "not stored, offline", .noNetwork) {
       $0.policy.isOffline = true

@@ -42,7 +42,7 @@ import Testing
 
   struct Case: CustomTestStringConvertible {
     var name: String
-    var replies: [TimedWorld.Reply] = [.plain]
+    var replies: [TimedWorld.Reply] = [.success]
     var deadline: Int?
     var expected: [String]
 
@@ -66,18 +66,18 @@ import Testing
     Case(name: "one that is gone", replies: [.refusal(404)], expected: ["a/one.json"] + others),
     Case(
       name: "one that fails once: nobody waits while it waits, and then it goes first again",
-      replies: [.refusal(500), .plain],
+      replies: [.refusal(500), .success],
       expected: ["a/one.json", "a/fifty.json"] + items("fifty", 3) + ["a/none.json", "a/none/0"]
         + ["a/none/1", "a/none/2"] + whole("one", 3)
     ),
     Case(
       name: "one whose host is shut for two minutes",
-      replies: [.gate(120), .plain],
+      replies: [.gate(120), .success],
       expected: ["a/one.json"] + all
     ),
     Case(
       name: "one whose host is shut for longer than the run",
-      replies: [.gate(120), .plain],
+      replies: [.gate(120), .success],
       deadline: 60,
       expected: ["a/one.json"]
     ),
@@ -107,9 +107,9 @@ import Testing
     let ended = world.run()
     let report = try #require(ended)
     #expect(report.segments.map(\.state.rawValue) == ["deferred", "deferred", "current"])
-    let asked = Set(world.log.map(\.path))
-    #expect(asked.isSuperset(of: Self.items("one", items)))
-    #expect(asked.isDisjoint(with: Self.items("none", items)))
+    let requested = Set(world.log.map(\.path))
+    #expect(requested.isSuperset(of: Self.items("one", items)))
+    #expect(requested.isDisjoint(with: Self.items("none", items)))
   }
 
   // MARK: Several at once
@@ -177,7 +177,7 @@ import Testing
     first.priority = 1
     world.segments.insert(first, at: 0)
     world.manifests["https://a/first.json"] = []
-    world.replies["https://a/first.json"] = [.gate(120), .plain]
+    world.replies["https://a/first.json"] = [.gate(120), .success]
     world.segments[0].allowsEmpty = true
     var record = SegmentRecord(key: SegmentKey(identity: "me", name: "one"))
     record.hosts = ["b"]
@@ -220,7 +220,7 @@ import Testing
     world.replies["https://m/one.json"] = [.slow(2)]
     if jobs == 1 {
       // With a single place, a lower-ranked item must get it first.
-      world.replies["https://m/one.json"] = [.refusal(500), .plain]
+      world.replies["https://m/one.json"] = [.refusal(500), .success]
     }
     #expect(world.run() != nil)
     let paths = world.log.map(\.path)
@@ -259,7 +259,7 @@ import Testing
   func shared() throws {
     var world = try Self.world(jobs: 1, items: 4)
     // The list that is known last ranks first, and requests two items of other segments.
-    world.replies["https://a/one.json"] = [.refusal(500), .plain]
+    world.replies["https://a/one.json"] = [.refusal(500), .success]
     var urgent = ManifestEntry(url: try Self.url("a/none/3"))
     urgent.priority = 1
     world.manifests["https://a/one.json"]?.append(urgent)

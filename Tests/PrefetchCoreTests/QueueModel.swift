@@ -10,14 +10,14 @@ struct QueueModel {
     var rank: Rank
   }
 
-  private struct Turn: Hashable {
+  private struct Candidate: Hashable {
     var host: HostID
     var rank: Rank
   }
 
   private(set) var problems: [String] = []
   private(set) var addedCount = 0
-  private(set) var takenCount = 0
+  private(set) var dequeuedCount = 0
   private(set) var drainedCount = 0
 
   private var generator: SeededRandom
@@ -27,9 +27,9 @@ struct QueueModel {
   private var isMultiplexed: Set<HostID> = []
   private var restrictions: [HostID: Int] = [:]
   private var holds: [HostID: Duration] = [:]
-  private var holdbacks: [Holdback] = []
+  private var barriers: [StartBarrier] = []
   /// Number of times that jobs of equal rank started before a job whose host was free.
-  private var passed: [Turn: Int] = [:]
+  private var passed: [Candidate: Int] = [:]
   private var now = Duration.zero
   private let hosts: [HostID]
   private let concurrency: Int
@@ -60,13 +60,15 @@ struct QueueModel {
       restrictions[host] = limit
     case ..<72: now += .seconds(2)
     case ..<73: removeAll(of: host)
-    case ..<75: holdBack(host)
-    case ..<77: endHoldback()
+    case ..<75: addBarrier(host)
+    case ..<77: removeBarrier()
     case ..<80: withdraw()
-    default: take()
+    default: dequeue()
     }
     // A host that had to leave the ring returns at its end.
-    passed = passed.filter { turn, _ in isEligible(turn.host) && !isHeldBack(turn.rank, turn.host) }
+    passed = passed.filter { candidate, _ in
+      isEligible(candidate.host) && !isBarred(candidate.rank, candidate.host)
+    }
     if queue.count != waiting.count { problems.append("it counts \(queue.count)") }
     if queue.inFlight != running.count { problems.append("\(queue.inFlight) in flight") }
   }
@@ -81,13 +83,13 @@ struct QueueModel {
   mutating func runDry() {
     for host in hosts { queue.restrict(host, to: nil) }
     restrictions = [:]
-    while !holdbacks.isEmpty { endHoldback() }
+    while !barriers.isEmpty { removeBarrier() }
     now += .seconds(60)
     while !waiting.isEmpty, problems.isEmpty {
-      let before = takenCount
-      take()
-      if takenCount == before, running.isEmpty { return problems.append("stuck") }
-      if takenCount == before { finishOne() }
+      let before = dequeuedCount
+      dequeue()
+      if dequeuedCount == before, running.isEmpty { return problems.append("stuck") }
+      if dequeuedCount == before { finishOne() }
     }
   }
 
@@ -134,63 +136,67 @@ struct QueueModel {
     return (holds[host] ?? .zero) <= now && running.count { $0.host == host } < cap
   }
 
-  private mutating func holdBack(_ host: HostID) {
+  private mutating func addBarrier(_ host: HostID) {
     let last = Rank.last(ofPriority: Int.random(in: 1...2, using: &generator))
-    let holdback = Holdback(
+    let barrier = StartBarrier(
       last: last,
       ground: generator.happens(70) ? .hosts([host]) : .everywhere
     )
-    queue.holdBack(holdback)
-    holdbacks.append(holdback)
+    queue.addBarrier(barrier)
+    barriers.append(barrier)
   }
 
-  private mutating func endHoldback() {
-    guard let index = holdbacks.indices.randomElement(using: &generator) else { return }
-    queue.endHoldback(holdbacks.remove(at: index))
+  private mutating func removeBarrier() {
+    guard let index = barriers.indices.randomElement(using: &generator) else { return }
+    queue.removeBarrier(barriers.remove(at: index))
   }
 
   private mutating func withdraw() {
     guard let index = waiting.indices.randomElement(using: &generator) else { return }
-    let gone = waiting.remove(at: index)
-    queue.withdraw(gone.job, from: gone.host, rank: gone.rank)
+    let removed = waiting.remove(at: index)
+    queue.withdraw(removed.job, from: removed.host, rank: removed.rank)
     drainedCount += 1
   }
 
-  private func isHeldBack(_ rank: Rank, _ host: HostID) -> Bool {
-    holdbacks.contains { holdback in
-      switch holdback.ground {
-      case .everywhere: holdback.last < rank
-      case .hosts(let hosts): holdback.last < rank && hosts.contains(host)
+  private func isBarred(_ rank: Rank, _ host: HostID) -> Bool {
+    barriers.contains { barrier in
+      switch barrier.ground {
+      case .everywhere: barrier.last < rank
+      case .hosts(let hosts): barrier.last < rank && hosts.contains(host)
       }
     }
   }
 
-  private mutating func take() {
+  private mutating func dequeue() {
     let eligible = Set(hosts.filter(isEligible))
     let candidates =
       running.count < concurrency
-      ? waiting.filter { eligible.contains($0.host) && !isHeldBack($0.rank, $0.host) } : []
+      ? waiting.filter { eligible.contains($0.host) && !isBarred($0.rank, $0.host) } : []
     let rank = candidates.map(\.rank).min()
-    guard let (job, host) = queue.take(at: now) else {
+    guard let (job, host) = queue.dequeue(at: now) else {
       if rank != nil { problems.append("nothing came though something could") }
       return
     }
-    takenCount += 1
+    dequeuedCount += 1
     let first = candidates.filter { $0.host == host && $0.rank == rank }.first
     if first?.job != job { problems.append("\(job) came, not \(first?.job ?? -1)") }
     waiting.removeAll { $0.job == job }
     if let rank {
-      countTurns(taken: host, rank, candidates.map { Turn(host: $0.host, rank: $0.rank) })
+      countPassedOver(
+        dequeued: host,
+        rank,
+        candidates.map { Candidate(host: $0.host, rank: $0.rank) }
+      )
     }
     running.append((job, host))
   }
 
-  private mutating func countTurns(taken host: HostID, _ rank: Rank, _ could: [Turn]) {
+  private mutating func countPassedOver(dequeued host: HostID, _ rank: Rank, _ could: [Candidate]) {
     let others = Set(could).filter { $0.rank == rank && $0.host != host }
-    passed = passed.filter { turn, _ in turn.rank != rank || others.contains(turn) }
-    for turn in others {
-      passed[turn, default: 0] += 1
-      if passed[turn, default: 0] >= hosts.count { problems.append("\(turn) starves") }
+    passed = passed.filter { candidate, _ in candidate.rank != rank || others.contains(candidate) }
+    for candidate in others {
+      passed[candidate, default: 0] += 1
+      if passed[candidate, default: 0] >= hosts.count { problems.append("\(candidate) starves") }
     }
   }
 }

@@ -25,8 +25,8 @@ import Testing
 
   @Test("A rank compares segment, then kind, then position and then own priority")
   func total() {
-    for (place, lower) in Self.order.enumerated() {
-      for higher in Self.order[..<place] {
+    for (index, lower) in Self.order.enumerated() {
+      for higher in Self.order[..<index] {
         #expect(higher.rank < lower.rank, "\(higher.name), \(lower.name)")
         #expect(!(lower.rank < higher.rank), "\(higher.name), \(lower.name)")
       }
@@ -42,14 +42,14 @@ import Testing
   }
 
   @Test("A started item keeps its position")
-  func standing() {
+  func ignoringBegun() {
     let (begun, new) = (
       Rank(itemOf: 1, priority: 2, own: 3, hasBegun: true), Rank(itemOf: 1, priority: 2, own: 3)
     )
     #expect(begun < new)
-    #expect(begun.standing == new.standing)
+    #expect(begun.ignoringBegun == new.ignoringBegun)
     #expect(new.begun(true) == begun)
     #expect(begun.begun(false) == new)
-    #expect(new.standing != Rank(itemOf: 1, priority: 2, own: 4).standing)
+    #expect(new.ignoringBegun != Rank(itemOf: 1, priority: 2, own: 4).ignoringBegun)
   }
 }

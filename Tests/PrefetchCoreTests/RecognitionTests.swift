@@ -59,14 +59,14 @@ struct RecognitionTests {
   @Test("A title or info of an item changes its description only where present")
   func captions() {
     var entry = ManifestEntry(url: WebURL.exampleTag)
-    let plain = entry.descriptionHash
+    let untitled = entry.descriptionHash
     entry.caption.title = "a"
     let titled = entry.descriptionHash
     entry.caption = ItemCaption()
     entry.caption.info = "a"
-    #expect(Set([plain, titled, entry.descriptionHash]).count == 3)
+    #expect(Set([untitled, titled, entry.descriptionHash]).count == 3)
     entry.caption = ItemCaption()
-    #expect(entry.descriptionHash == plain)
+    #expect(entry.descriptionHash == untitled)
   }
 }
 

@@ -14,11 +14,11 @@ struct RegistrationTests {
   struct Run: Sendable {
     /// Seconds since the first run.
     var at: Int64
-    var answer: RegistrationAnswer
+    var response: RegistrationResponse
     /// Whether a request to the server is expected.
-    var asks: Bool
+    var sendsRequest: Bool
     /// `registered` and the token, `denied` or `waiting` and the code.
-    var standing: String
+    var status: String
     var rule = RegistrationTests.rule
   }
 
@@ -36,7 +36,7 @@ struct RegistrationTests {
     _ token: String? = "one",
     expires: Int64? = nil,
     bundle: String? = nil
-  ) -> RegistrationAnswer {
+  ) -> RegistrationResponse {
     .granted(
       RegistrationRecord.Grant(
         token: token.map { Secret($0) },
@@ -47,10 +47,10 @@ struct RegistrationTests {
     )
   }
 
-  private static let timeout = RegistrationAnswer.failed(
+  private static let timeout = RegistrationResponse.failed(
     Failure(.timeout, "it took too long", isTransient: true)
   )
-  private static let badJSON = RegistrationAnswer.failed(Failure(.badResponse, "no JSON"))
+  private static let badJSON = RegistrationResponse.failed(Failure(.badResponse, "no JSON"))
 
   private static func changed(_ change: (inout RegistrationRule) -> Void) -> RegistrationRule {
     var rule = rule
@@ -61,45 +61,45 @@ struct RegistrationTests {
   static let stories: [Story] = [
     Story(
       "200 is for good",
-      Run(at: 0, answer: grant(), asks: true, standing: "registered one"),
-      Run(at: 1, answer: timeout, asks: false, standing: "registered one"),
-      Run(at: 90_000_000, answer: timeout, asks: false, standing: "registered one")
+      Run(at: 0, response: grant(), sendsRequest: true, status: "registered one"),
+      Run(at: 1, response: timeout, sendsRequest: false, status: "registered one"),
+      Run(at: 90_000_000, response: timeout, sendsRequest: false, status: "registered one")
     ),
     Story(
       "200 without a token stands for the key",
-      Run(at: 0, answer: grant(nil), asks: true, standing: "registered key"),
-      Run(at: 1, answer: grant("two"), asks: false, standing: "registered key")
+      Run(at: 0, response: grant(nil), sendsRequest: true, status: "registered key"),
+      Run(at: 1, response: grant("two"), sendsRequest: false, status: "registered key")
     ),
     Story(
       "a token that expires is asked for anew",
-      Run(at: 0, answer: grant(expires: 100), asks: true, standing: "registered one"),
-      Run(at: 99, answer: timeout, asks: false, standing: "registered one"),
-      Run(at: 100, answer: grant("two"), asks: true, standing: "registered two")
+      Run(at: 0, response: grant(expires: 100), sendsRequest: true, status: "registered one"),
+      Run(at: 99, response: timeout, sendsRequest: false, status: "registered one"),
+      Run(at: 100, response: grant("two"), sendsRequest: true, status: "registered two")
     ),
     Story(
       "401 is remembered as long as the key is the same",
       Run(
         at: 0,
-        answer: .status(401, retryAfter: nil),
-        asks: true,
-        standing: "denied license_refused"
+        response: .status(401, retryAfter: nil),
+        sendsRequest: true,
+        status: "denied license_refused"
       ),
-      Run(at: 1, answer: grant(), asks: false, standing: "denied license_refused"),
-      Run(at: 90_000_000, answer: grant(), asks: false, standing: "denied license_refused")
+      Run(at: 1, response: grant(), sendsRequest: false, status: "denied license_refused"),
+      Run(at: 90_000_000, response: grant(), sendsRequest: false, status: "denied license_refused")
     ),
     Story(
       "403 as well, also where the machine moves to another network",
       Run(
         at: 0,
-        answer: .status(403, retryAfter: nil),
-        asks: true,
-        standing: "denied license_refused"
+        response: .status(403, retryAfter: nil),
+        sendsRequest: true,
+        status: "denied license_refused"
       ),
       Run(
         at: 1,
-        answer: grant(),
-        asks: false,
-        standing: "denied license_refused",
+        response: grant(),
+        sendsRequest: false,
+        status: "denied license_refused",
         rule: changed { $0.network = "wlan0 two" }
       )
     ),
@@ -107,126 +107,136 @@ struct RegistrationTests {
       "500 is asked again after the pause, and not before",
       Run(
         at: 0,
-        answer: .status(500, retryAfter: nil),
-        asks: true,
-        standing: "waiting server_busy"
+        response: .status(500, retryAfter: nil),
+        sendsRequest: true,
+        status: "waiting server_busy"
       ),
-      Run(at: 599, answer: grant(), asks: false, standing: "waiting server_busy"),
+      Run(at: 599, response: grant(), sendsRequest: false, status: "waiting server_busy"),
       Run(
         at: 600,
-        answer: .status(502, retryAfter: nil),
-        asks: true,
-        standing: "waiting server_busy"
+        response: .status(502, retryAfter: nil),
+        sendsRequest: true,
+        status: "waiting server_busy"
       ),
-      Run(at: 1_199, answer: grant(), asks: false, standing: "waiting server_busy"),
-      Run(at: 1_200, answer: grant(), asks: true, standing: "registered one"),
-      Run(at: 9_999, answer: timeout, asks: false, standing: "registered one")
+      Run(at: 1_199, response: grant(), sendsRequest: false, status: "waiting server_busy"),
+      Run(at: 1_200, response: grant(), sendsRequest: true, status: "registered one"),
+      Run(at: 9_999, response: timeout, sendsRequest: false, status: "registered one")
     ),
     Story(
       "a timeout likewise",
-      Run(at: 0, answer: timeout, asks: true, standing: "waiting timeout"),
-      Run(at: 599, answer: grant(), asks: false, standing: "waiting timeout"),
-      Run(at: 600, answer: grant(), asks: true, standing: "registered one")
+      Run(at: 0, response: timeout, sendsRequest: true, status: "waiting timeout"),
+      Run(at: 599, response: grant(), sendsRequest: false, status: "waiting timeout"),
+      Run(at: 600, response: grant(), sendsRequest: true, status: "registered one")
     ),
     Story(
       "404 and an answer that cannot be read likewise",
-      Run(at: 0, answer: .status(404, retryAfter: nil), asks: true, standing: "waiting http"),
-      Run(at: 1, answer: grant(), asks: false, standing: "waiting http"),
-      Run(at: 601, answer: badJSON, asks: true, standing: "waiting bad_response"),
-      Run(at: 602, answer: grant(), asks: false, standing: "waiting bad_response")
+      Run(
+        at: 0,
+        response: .status(404, retryAfter: nil),
+        sendsRequest: true,
+        status: "waiting http"
+      ),
+      Run(at: 1, response: grant(), sendsRequest: false, status: "waiting http"),
+      Run(at: 601, response: badJSON, sendsRequest: true, status: "waiting bad_response"),
+      Run(at: 602, response: grant(), sendsRequest: false, status: "waiting bad_response")
     ),
     Story(
       "Retry-After makes the pause longer, and a day at most",
       Run(
         at: 0,
-        answer: .status(503, retryAfter: .seconds(4_000)),
-        asks: true,
-        standing: "waiting server_busy"
+        response: .status(503, retryAfter: .seconds(4_000)),
+        sendsRequest: true,
+        status: "waiting server_busy"
       ),
-      Run(at: 3_999, answer: grant(), asks: false, standing: "waiting server_busy"),
+      Run(at: 3_999, response: grant(), sendsRequest: false, status: "waiting server_busy"),
       Run(
         at: 4_000,
-        answer: .status(503, retryAfter: .seconds(9_000_000)),
-        asks: true,
-        standing: "waiting server_busy"
+        response: .status(503, retryAfter: .seconds(9_000_000)),
+        sendsRequest: true,
+        status: "waiting server_busy"
       ),
-      Run(at: 90_399, answer: grant(), asks: false, standing: "waiting server_busy"),
-      Run(at: 90_400, answer: grant(), asks: true, standing: "registered one")
+      Run(at: 90_399, response: grant(), sendsRequest: false, status: "waiting server_busy"),
+      Run(at: 90_400, response: grant(), sendsRequest: true, status: "registered one")
     ),
     Story(
       "another network is worth another try",
-      Run(at: 0, answer: timeout, asks: true, standing: "waiting timeout"),
+      Run(at: 0, response: timeout, sendsRequest: true, status: "waiting timeout"),
       Run(
         at: 1,
-        answer: grant(),
-        asks: true,
-        standing: "registered one",
+        response: grant(),
+        sendsRequest: true,
+        status: "registered one",
         rule: changed { $0.network = "wlan0 two" }
       )
     ),
     Story(
       "a shorter pause in the configuration counts at once",
-      Run(at: 0, answer: timeout, asks: true, standing: "waiting timeout"),
+      Run(at: 0, response: timeout, sendsRequest: true, status: "waiting timeout"),
       Run(
         at: 30,
-        answer: grant(),
-        asks: true,
-        standing: "registered one",
+        response: grant(),
+        sendsRequest: true,
+        status: "registered one",
         rule: changed { $0.retry = .seconds(30) }
       )
     ),
     Story(
       "a clock that was ahead holds nobody back",
-      Run(at: 1_000_000, answer: timeout, asks: true, standing: "waiting timeout"),
-      Run(at: 0, answer: grant(), asks: true, standing: "registered one")
+      Run(at: 1_000_000, response: timeout, sendsRequest: true, status: "waiting timeout"),
+      Run(at: 0, response: grant(), sendsRequest: true, status: "registered one")
     ),
     Story(
       "a renewal that fails leaves nothing once the token has expired",
-      Run(at: 0, answer: grant(expires: 100), asks: true, standing: "registered one"),
-      Run(at: 100, answer: timeout, asks: true, standing: "waiting timeout"),
-      Run(at: 699, answer: grant("two"), asks: false, standing: "waiting timeout"),
-      Run(at: 700, answer: grant("two"), asks: true, standing: "registered two")
+      Run(at: 0, response: grant(expires: 100), sendsRequest: true, status: "registered one"),
+      Run(at: 100, response: timeout, sendsRequest: true, status: "waiting timeout"),
+      Run(at: 699, response: grant("two"), sendsRequest: false, status: "waiting timeout"),
+      Run(at: 700, response: grant("two"), sendsRequest: true, status: "registered two")
     ),
     Story(
       "a renewal that is refused is the end of it",
-      Run(at: 0, answer: grant(expires: 100), asks: true, standing: "registered one"),
+      Run(at: 0, response: grant(expires: 100), sendsRequest: true, status: "registered one"),
       Run(
         at: 100,
-        answer: .status(403, retryAfter: nil),
-        asks: true,
-        standing: "denied license_refused"
+        response: .status(403, retryAfter: nil),
+        sendsRequest: true,
+        status: "denied license_refused"
       ),
-      Run(at: 9_999, answer: grant("two"), asks: false, standing: "denied license_refused")
+      Run(at: 9_999, response: grant("two"), sendsRequest: false, status: "denied license_refused")
     ),
     Story(
       "the bundle of the configuration is the right one",
-      Run(at: 0, answer: grant(bundle: "org.example.app"), asks: true, standing: "registered one")
+      Run(
+        at: 0,
+        response: grant(bundle: "org.example.app"),
+        sendsRequest: true,
+        status: "registered one"
+      )
     ),
     Story(
       "another bundle is a refusal until one of the two changes",
       Run(
         at: 0,
-        answer: grant(bundle: "org.example.other"),
-        asks: true,
-        standing: "denied bundle_mismatch"
+        response: grant(bundle: "org.example.other"),
+        sendsRequest: true,
+        status: "denied bundle_mismatch"
       ),
-      Run(at: 9_999, answer: grant(), asks: false, standing: "denied bundle_mismatch"),
+      Run(at: 9_999, response: grant(), sendsRequest: false, status: "denied bundle_mismatch"),
       Run(
         at: 10_000,
-        answer: grant("two", bundle: "org.example.other"),
-        asks: true,
-        standing: "registered two",
+        response: grant("two", bundle: "org.example.other"),
+        sendsRequest: true,
+        status: "registered two",
         rule: changed { $0.bundleID = "org.example.other" }
       ),
-      Run(at: 10_001, answer: grant(), asks: false, standing: "denied bundle_mismatch")
+      Run(at: 10_001, response: grant(), sendsRequest: false, status: "denied bundle_mismatch")
     ),
     Story(
       "without a bundle in the configuration any will do",
       Run(
         at: 0,
-        answer: grant(bundle: "org.example.other"),
-        asks: true,
-        standing: "registered one",
+        response: grant(bundle: "org.example.other"),
+        sendsRequest: true,
+        status: "registered one",
         rule: changed { $0.bundleID = nil }
       )
     ),
@@ -237,27 +247,27 @@ struct RegistrationTests {
     var record: RegistrationRecord?
     for run in story.runs {
       let now = Self.start + .seconds(run.at)
-      let asks = run.rule.standing(record, at: now) == .due
-      #expect(asks == run.asks, "at \(run.at)")
-      if asks { record = run.rule.noting(run.answer, after: record, at: now) }
-      #expect(Self.words(run.rule.standing(record, at: now)) == run.standing, "at \(run.at)")
+      let sendsRequest = run.rule.status(of: record, at: now) == .due
+      #expect(sendsRequest == run.sendsRequest, "at \(run.at)")
+      if sendsRequest { record = run.rule.nextRecord(for: run.response, after: record, at: now) }
+      #expect(Self.words(run.rule.status(of: record, at: now)) == run.status, "at \(run.at)")
     }
   }
 
   @Test("A registration by hand keeps a valid grant when the server fails")
   func forced() throws {
-    let first = Self.rule.noting(Self.grant(), after: nil, at: Self.start)
+    let first = Self.rule.nextRecord(for: Self.grant(), after: nil, at: Self.start)
     let later = Self.start + .seconds(5)
-    let failed = Self.rule.noting(.status(500, retryAfter: nil), after: first, at: later)
-    #expect(Self.words(Self.rule.standing(failed, at: later)) == "registered one")
-    let refused = Self.rule.noting(.status(403, retryAfter: nil), after: failed, at: later)
+    let failed = Self.rule.nextRecord(for: .status(500, retryAfter: nil), after: first, at: later)
+    #expect(Self.words(Self.rule.status(of: failed, at: later)) == "registered one")
+    let refused = Self.rule.nextRecord(for: .status(403, retryAfter: nil), after: failed, at: later)
     #expect(refused.grant == nil)
-    let again = Self.rule.noting(Self.grant("two"), after: refused, at: later)
-    #expect(Self.words(Self.rule.standing(again, at: later)) == "registered two")
+    let again = Self.rule.nextRecord(for: Self.grant("two"), after: refused, at: later)
+    #expect(Self.words(Self.rule.status(of: again, at: later)) == "registered two")
   }
 
-  private static func words(_ standing: RegistrationRule.Standing) -> String {
-    switch standing {
+  private static func words(_ status: RegistrationRule.Status) -> String {
+    switch status {
     case .registered(let grant): "registered \(grant.token?.value ?? "key")"
     case .due: "due"
     case .denied(let failure): "denied \(failure.code.rawValue)"

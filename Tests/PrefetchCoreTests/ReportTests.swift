@@ -14,7 +14,7 @@ import Testing
     var manifest: ErrorCode?
     var signal: Int32?
     var store: ErrorCode?
-    var hasAnswer = true
+    var hasResponse = true
     var isDeferred = false
     var changes = false
     var isDetailed = false
@@ -74,7 +74,7 @@ import Testing
     row("connectivity alone", .unavailable) {
       $0.items = [(.dns, true), (.timeout, true)]
       $0.states = [(.failed, true)]
-      $0.hasAnswer = false
+      $0.hasResponse = false
     },
     row("connectivity, but somebody answered", .incomplete) {
       $0.items = [(.dns, true)]
@@ -83,11 +83,11 @@ import Testing
     row("connectivity and content", .nothing) {
       $0.items = [(.dns, true), (.http, true)]
       $0.states = [(.failed, true)]
-      $0.hasAnswer = false
+      $0.hasResponse = false
     },
     row("denied before connectivity", .denied) {
       $0.items = [(.dns, true), (.credentialsRefused, true)]
-      $0.hasAnswer = false
+      $0.hasResponse = false
     },
     row("bundle mismatch", .denied) { $0.manifest = .bundleMismatch },
     row("optional and denied", .ok) { $0.items = [(.credentialsRefused, false)] },
@@ -188,7 +188,7 @@ import Testing
     }
     report.signal = facts.signal
     report.storeFailure = facts.store.map { Failure($0, "it failed") }
-    report.hasAnswer = facts.hasAnswer
+    report.hasResponse = facts.hasResponse
     report.distrustedCollector = facts.collector.map { Failure($0, "it failed") }
     report.deferral = facts.isDeferred ? Deferral(rule: .lock) : nil
     for item in report.items { report.totals.count(item) }
@@ -266,7 +266,7 @@ import Testing
     #expect(report.totals.notModified == 1)
     #expect(report.totals.retries == 1)
     #expect(report.totals.bytesWire == 15)
-    #expect(report.hasAnswer)
+    #expect(report.hasResponse)
   }
 
   @Test("A lesson about a host's HTTP version is reported once, by host and port")
@@ -312,10 +312,10 @@ import Testing
     arguments: [(nil, false), (503, false), (429, false), (408, false), (404, true), (200, true)]
       as [(Int?, Bool)]
   )
-  func answers(status: Int?, isAnswer: Bool) {
+  func responses(status: Int?, isResponse: Bool) {
     var builder = Self.builder()
     builder.fold(.requestFinished(RequestResult(status: status, isRetry: false)))
-    #expect(builder.finished(at: Self.start).hasAnswer == isAnswer)
+    #expect(builder.finished(at: Self.start).hasResponse == isResponse)
   }
 
   @Test("An item that a second segment declares later is one item and counts in both")

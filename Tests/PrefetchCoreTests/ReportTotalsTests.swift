@@ -15,7 +15,7 @@ struct ReportTotalsTests {
     var confirmed: Int64 = 0
     var pinned: Int64 = 0
 
-    mutating func note(_ action: ItemAction, _ size: Int64, isPinned: Bool, by step: Int64) {
+    mutating func add(_ action: ItemAction, _ size: Int64, isPinned: Bool, by step: Int64) {
       ends[action, default: 0] += step
       if action == .keep || action == .revalidate { saved += size * step }
       if action == .revalidate { confirmed += size * step }
@@ -23,12 +23,12 @@ struct ReportTotalsTests {
     }
 
     func expect(_ totals: Totals, _ message: String) {
-      let told: [ItemAction: Int64] = [
+      let reported: [ItemAction: Int64] = [
         .keep: totals.kept, .revalidate: totals.revalidated, .fetch: totals.fetched,
         .update: totals.updated, .defer: totals.deferred, .fail: totals.failed,
         .remove: totals.removed,
       ]
-      #expect(told.filter { $0.value != 0 } == ends.filter { $0.value != 0 }, "\(message)")
+      #expect(reported.filter { $0.value != 0 } == ends.filter { $0.value != 0 }, "\(message)")
       #expect(totals.items == ends.filter { $0.key != .remove }.values.reduce(0, +), "\(message)")
       #expect(totals.bytesSaved == saved, "\(message)")
       #expect(totals.bytesConfirmed == confirmed && totals.bytesPinned == pinned, "\(message)")
@@ -56,10 +56,10 @@ struct ReportTotalsTests {
         let item = Self.item(number, &generator)
         builder.fold(.itemSettled(item))
         let size = item.size ?? 0
-        run.note(item.action, size, isPinned: item.isPinned, by: 1)
+        run.add(item.action, size, isPinned: item.isPinned, by: 1)
         for name in item.segments {
           bySegment[name, default: Tally()]
-            .note(item.action, size, isPinned: item.isPinned, by: 1)
+            .add(item.action, size, isPinned: item.isPinned, by: 1)
         }
         settled.append(item)
       case 3:
@@ -90,22 +90,22 @@ struct ReportTotalsTests {
       default:
         // A previously successful item is evicted, at most once.
         guard
-          let place = settled.indices.filter({ settled[$0].action != .remove }).randomElement(
+          let index = settled.indices.filter({ settled[$0].action != .remove }).randomElement(
             using: &generator
           )
         else { continue }
-        let was = settled.remove(at: place)
+        let was = settled.remove(at: index)
         guard was.action != .fail else { continue }
         var item = was
         item.action = .fail
         item.outcome = .failed
         item.failure = Failure(.cacheFull, "it went to make room")
         builder.fold(.itemEvicted(item, was: was.action))
-        run.note(was.action, was.size ?? 0, isPinned: was.isPinned, by: -1)
+        run.add(was.action, was.size ?? 0, isPinned: was.isPinned, by: -1)
         run.ends[.fail, default: 0] += 1
         for name in was.segments {
           bySegment[name, default: Tally()]
-            .note(was.action, was.size ?? 0, isPinned: was.isPinned, by: -1)
+            .add(was.action, was.size ?? 0, isPinned: was.isPinned, by: -1)
           bySegment[name, default: Tally()].ends[.fail, default: 0] += 1
         }
       }

@@ -9,11 +9,11 @@ struct ResponseTimesTests {
   )
   func precision(microseconds: Int64) throws {
     var times = ResponseTimes()
-    times.note(.microseconds(microseconds))
-    let told = try #require(times.percentile(50))
+    times.record(.microseconds(microseconds))
+    let reported = try #require(times.percentile(50))
     let most = Duration.microseconds(microseconds + microseconds / 8)
-    #expect(told >= .microseconds(microseconds) && told <= most)
-    #expect(times.percentile(99) == told && times.answers == 1)
+    #expect(reported >= .microseconds(microseconds) && reported <= most)
+    #expect(times.percentile(99) == reported && times.responses == 1)
   }
 
   @Test("Longer times never count as shorter ones")
@@ -23,10 +23,10 @@ struct ResponseTimesTests {
       for part in 0..<8 {
         let time = Duration.microseconds((Int64(8 + part) << power) / 8)
         var times = ResponseTimes()
-        times.note(time)
-        let told = times.percentile(50) ?? .zero
-        #expect(told >= last && told >= time)
-        last = told
+        times.record(time)
+        let reported = times.percentile(50) ?? .zero
+        #expect(reported >= last && reported >= time)
+        last = reported
       }
     }
   }
@@ -34,25 +34,25 @@ struct ResponseTimesTests {
   @Test("Percentiles cover all responses of all added runs")
   func percentiles() {
     var times = ResponseTimes()
-    for _ in 0..<90 { times.note(.milliseconds(10)) }
+    for _ in 0..<90 { times.record(.milliseconds(10)) }
     var others = ResponseTimes()
-    for _ in 0..<9 { others.note(.milliseconds(100)) }
-    others.note(.seconds(10))
+    for _ in 0..<9 { others.record(.milliseconds(100)) }
+    others.record(.seconds(10))
     times.add(others)
-    #expect(times.answers == 100)
-    let told = [50, 90, 91, 99, 100].map { times.percentile($0)?.milliseconds ?? 0 }
-    #expect((10...11).contains(told[0]) && told[1] == told[0])
-    #expect((100...112).contains(told[2]) && told[3] == told[2])
-    #expect((10_000...11_250).contains(told[4]))
+    #expect(times.responses == 100)
+    let reported = [50, 90, 91, 99, 100].map { times.percentile($0)?.milliseconds ?? 0 }
+    #expect((10...11).contains(reported[0]) && reported[1] == reported[0])
+    #expect((100...112).contains(reported[2]) && reported[3] == reported[2])
+    #expect((10_000...11_250).contains(reported[4]))
     #expect(ResponseTimes().percentile(50) == nil)
   }
 
   @Test("A time of days, or a negative one, still counts")
   func extremes() {
     var times = ResponseTimes()
-    times.note(.seconds(1_000_000))
-    times.note(.seconds(-3))
-    #expect(times.answers == 2 && times.percentile(1) == .zero)
+    times.record(.seconds(1_000_000))
+    times.record(.seconds(-3))
+    #expect(times.responses == 2 && times.percentile(1) == .zero)
     #expect(times.percentile(100) ?? .zero > .seconds(86_400))
     #expect(ResponseTimes(counts: [-1: 3, 5: 0, 100_000: 4, 3: 2]).counts == [3: 2])
   }

@@ -88,9 +88,9 @@ struct ResumeRuleTests {
   @Test("A part of unknown size learns it from the response, which must have it")
   func unknownWhole() {
     let part = PartialBody(source: "http://a/", validator: Self.noon, offset: 5)
-    let told = block([("Content-Range", "bytes 5-9/10"), ("ETag", "\"any\"")])
-    #expect(ResumeRule.objection(to: told, continuing: part) == nil)
-    #expect(ResumeRule.wholeSize(told) == 10)
+    let received = block([("Content-Range", "bytes 5-9/10"), ("ETag", "\"any\"")])
+    #expect(ResumeRule.objection(to: received, continuing: part) == nil)
+    #expect(ResumeRule.wholeSize(received) == 10)
     let untold = block([("Content-Range", "bytes 5-9/*")])
     #expect(ResumeRule.objection(to: untold, continuing: part) == .otherSize)
     let later = block([("Content-Range", "bytes 5-9/10"), ("Last-Modified", "later")])
@@ -125,13 +125,13 @@ struct ResumedHeadTests {
 
   struct Row: Sendable, CustomTestStringConvertible {
     var testDescription: String
-    var answer: [(String, String)]
+    var response: [(String, String)]
     /// Expected lines of the head, in order.
     var expected: [(String, String)]
 
-    init(_ name: String, _ answer: [(String, String)], _ expected: [(String, String)]) {
+    init(_ name: String, _ response: [(String, String)], _ expected: [(String, String)]) {
       testDescription = name
-      self.answer = answer
+      self.response = response
       self.expected = expected
     }
   }
@@ -175,7 +175,7 @@ struct ResumedHeadTests {
 
   @Test("The first headers stay, and a 206 renews the fields that it has", arguments: rows)
   func continued(_ row: Row) {
-    let head = ResumeRule.head(of: part(), continuedBy: block(row.answer))
+    let head = ResumeRule.head(of: part(), continuedBy: block(row.response))
     #expect(described(head) == described(block(row.expected)))
   }
 
@@ -183,12 +183,12 @@ struct ResumedHeadTests {
   func oddBytes() {
     var first = HeaderBlock([HeaderField("ETag", "\"a\"")])
     unsafe first.append(name: [0x41].span.bytes, value: [0x63, 0xE9, 0xFF].span.bytes)
-    var answer = HeaderBlock()
-    unsafe answer.append(name: [0x42].span.bytes, value: [0x80, 0xC3].span.bytes)
+    var response = HeaderBlock()
+    unsafe response.append(name: [0x42].span.bytes, value: [0x80, 0xC3].span.bytes)
     let part = PartialBody(source: "", validator: "\"a\"", offset: 5, wholeSize: 10, head: first)
     var expected = first
-    expected.append(answer, at: 0)
-    let head = ResumeRule.head(of: part, continuedBy: answer)
+    expected.append(response, at: 0)
+    let head = ResumeRule.head(of: part, continuedBy: response)
     #expect(head.filtered { !head.isNamed($0, "Content-Length") } == expected)
   }
 
@@ -210,11 +210,11 @@ struct ResumedHeadTests {
       ("Content-Type", "text/html"), ("ETag", "of the page"), ("Cache-Control", "no-store"),
       ("Content-Range", "bytes */10"), ("Age", "3"),
     ])
-    var answer = page
-    if hasDate { answer.append(HeaderField("Date", "tuesday")) }
+    var response = page
+    if hasDate { response.append(HeaderField("Date", "tuesday")) }
     var part = part()
     part.offset = 10
-    let head = ResumeRule.headers(ofWhole: part, by: answer)
+    let head = ResumeRule.headers(ofWhole: part, by: response)
     let date = hasDate ? [("Date", "tuesday")] : []
     #expect(described(head) == described(block(Self.kept + date + [Self.whole])))
   }

@@ -22,7 +22,7 @@ struct RetentionTests {
 
   private func retention(_ results: ItemResult...) -> Retention {
     var retention = Retention()
-    for result in results { retention.note(result) }
+    for result in results { retention.record(result) }
     return retention
   }
 

@@ -10,10 +10,10 @@ import Testing
 
   @Test("A 304 with only a new date changes nothing")
   func clocks() {
-    let told = HeaderBlock([
+    let received = HeaderBlock([
       .init("Date", "Mon, 07 Nov 1994 08:49:37 GMT"), .init("Expires", "0"), .init("etag", "\"1\""),
     ])
-    let (headers, isChanged) = Revalidation.merge(stored: stored, confirmed: told)
+    let (headers, isChanged) = Revalidation.merge(stored: stored, confirmed: received)
     #expect(!isChanged)
     #expect(headers["Date"] == "Mon, 07 Nov 1994 08:49:37 GMT")
     #expect(headers["Expires"] == "0")
@@ -24,19 +24,19 @@ import Testing
     let merged = Revalidation.merge(stored: stored, confirmed: HeaderBlock()).headers
     let now = Instant(seconds: 1_700_000_000)
     #expect(
-      Freshness(merged, at: Freshness.Timing(now)) == .stated(until: now + .seconds(60))
+      Freshness(merged, at: Freshness.Timing(now)) == .declared(until: now + .seconds(60))
     )
   }
 
   @Test("A 304 renews headers by name, but never those of the body")
   func renews() {
-    let told = HeaderBlock([
+    let received = HeaderBlock([
       .init("cache-control", "max-age=9"), .init("X-New", "a"), .init("X-New", "b"),
       .init("Content-Length", "0"), .init("Content-Type", "text/html"),
       .init("Connection", "close"),
       .init("Set-Cookie", "a=b"),
     ])
-    let (headers, isChanged) = Revalidation.merge(stored: stored, confirmed: told)
+    let (headers, isChanged) = Revalidation.merge(stored: stored, confirmed: received)
     #expect(isChanged)
     #expect(headers.all("Cache-Control") == ["max-age=9"])
     #expect(headers.all("X-New") == ["a", "b"])
@@ -55,8 +55,8 @@ import Testing
       ("W/\"a\"", "W/\"b\"", false),
     ] as [(String?, String?, Bool)]
   )
-  func confirms(told: String?, held: String?, isConfirmed: Bool) {
-    let response = HeaderBlock(told.map { [HeaderField("ETag", $0)] } ?? [])
+  func confirms(received: String?, held: String?, isConfirmed: Bool) {
+    let response = HeaderBlock(received.map { [HeaderField("ETag", $0)] } ?? [])
     #expect(
       Revalidation.confirms(response, stored: Validators(entityTag: held)) == isConfirmed
     )
@@ -65,24 +65,24 @@ import Testing
   @Test("A 304 answers the sent condition, whatever date it has", arguments: [0, -1, 1])
   func confirmsDates(offset: Int64) {
     let stored = Validators(lastModified: FreshnessTests.date(0))
-    let told = HeaderField("Last-Modified", FreshnessTests.date(offset))
-    #expect(Revalidation.confirms(HeaderBlock([told]), stored: stored))
+    let received = HeaderField("Last-Modified", FreshnessTests.date(offset))
+    #expect(Revalidation.confirms(HeaderBlock([received]), stored: stored))
   }
 
   @Test("A tag that only became strong or weak is kept and is no change")
   func renewedTags() {
     let (then, now) = (FreshnessTests.date(-9), FreshnessTests.date(0))
     let held = Validators(entityTag: "W/\"1\"", lastModified: then)
-    let told = HeaderBlock([.init("ETag", "\"1\"")])
-    #expect(Revalidation.renewed(held, by: told) == held)
+    let received = HeaderBlock([.init("ETag", "\"1\"")])
+    #expect(Revalidation.renewed(held, by: received) == held)
     let other = HeaderBlock([.init("ETag", "\"2\""), .init("Last-Modified", now)])
     #expect(
       Revalidation.renewed(held, by: other) == Validators(entityTag: "\"2\"", lastModified: now)
     )
-    #expect(Revalidation.renewed(Validators(), by: told).entityTag == "\"1\"")
+    #expect(Revalidation.renewed(Validators(), by: received).entityTag == "\"1\"")
     #expect(Revalidation.renewed(held, by: HeaderBlock()) == held)
     let weak = HeaderBlock([.init("ETag", "W/\"1\"")])
-    let merged = Revalidation.merge(stored: weak, confirmed: told)
+    let merged = Revalidation.merge(stored: weak, confirmed: received)
     #expect(merged.headers == weak)
     #expect(!merged.isChanged)
   }
@@ -162,9 +162,9 @@ import Testing
     let dropped = [HeaderField("Connection", "close"), HeaderField("set-cookie", "")]
     for mask in 0..<1 << 7 {
       var mixed: [HeaderField] = []
-      for place in 0...6 {
-        if mask >> place & 1 == 1 { mixed.append(dropped[place % 2]) }
-        if place < 6 { mixed.append(fields[place]) }
+      for index in 0...6 {
+        if mask >> index & 1 == 1 { mixed.append(dropped[index % 2]) }
+        if index < 6 { mixed.append(fields[index]) }
       }
       let kept = Revalidation.storable(HeaderBlock(mixed))
       #expect(kept == HeaderBlock(fields), "\(mask)")

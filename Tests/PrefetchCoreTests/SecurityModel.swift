@@ -32,8 +32,8 @@ struct SecurityModel {
     var isInside = false
   }
 
-  struct Answer: Equatable {
-    var mayBePlain: Bool
+  struct Verdict: Equatable {
+    var mayBePlainHTTP: Bool
     var entry: String?
     var version: Int
     var isSecret: Bool
@@ -46,15 +46,15 @@ struct SecurityModel {
   var local: Bool?
   var general = 12
 
-  func answer(about host: Host, isMedia: Bool, isPage: Bool) -> Answer {
+  func verdict(about host: Host, isMedia: Bool, isPage: Bool) -> Verdict {
     if let entry = chosen(for: host) {
       let name = "NSExceptionDomains.\(entry.text)"
       if entry.isOver {
-        return Answer(mayBePlain: false, entry: name, version: general, isSecret: true)
+        return Verdict(mayBePlainHTTP: false, entry: name, version: general, isSecret: true)
       }
       let version = entry.version < 12 ? entry.version : max(entry.version, general)
-      return Answer(
-        mayBePlain: entry.opensHTTP,
+      return Verdict(
+        mayBePlainHTTP: entry.opensHTTP,
         entry: name,
         version: version,
         isSecret: entry.isSecret
@@ -65,8 +65,8 @@ struct SecurityModel {
     if media == true, isMedia { leave.append("NSAllowsArbitraryLoadsForMedia") }
     if web == true, isPage { leave.append("NSAllowsArbitraryLoadsInWebContent") }
     if arbitrary, media == nil, web == nil, local == nil { leave.append("NSAllowsArbitraryLoads") }
-    return Answer(
-      mayBePlain: !leave.isEmpty,
+    return Verdict(
+      mayBePlainHTTP: !leave.isEmpty,
       entry: leave.first,
       version: general,
       isSecret: leave.isEmpty

@@ -137,7 +137,11 @@ import Testing
       let security = try Self.security(model)
       let (text, host) = Self.host(&dice)
       let purpose = dice.pick([RequestPurpose.other, .media, .page, .manifest])
-      let expected = model.answer(about: host, isMedia: purpose == .media, isPage: purpose == .page)
+      let expected = model.verdict(
+        about: host,
+        isMedia: purpose == .media,
+        isPage: purpose == .page
+      )
       let port = dice.isOne(in: 3) ? ":8080" : ""
       let url = try WebURL("http://\(text)\(port)/x")
       let decision = security.decide(url, for: purpose, at: Self.now)
@@ -145,8 +149,8 @@ import Testing
       let isAllowed = if case .allowed = decision { true } else { false }
       let general = try #require(Self.versions[model.general])
       let minimum = basis.minimumTLS(forAll: general)
-      let actual = SecurityModel.Answer(
-        mayBePlain: isAllowed,
+      let actual = SecurityModel.Verdict(
+        mayBePlainHTTP: isAllowed,
         entry: basis.entry,
         version: try #require(Self.versions.first { $0.value == minimum }).key,
         isSecret: basis.requiresForwardSecrecy
@@ -156,11 +160,11 @@ import Testing
       tally[String((expected.entry ?? "none").prefix { $0 != "." }), default: 0] += 1
     }
     // Every kind of entry has to have decided often.
-    for way in [
+    for exception in [
       "none", "NSExceptionDomains", "NSAllowsLocalNetworking", "NSAllowsArbitraryLoads",
       "NSAllowsArbitraryLoadsForMedia", "NSAllowsArbitraryLoadsInWebContent",
     ] {
-      #expect(tally[way, default: 0] >= 50, "\(way)")
+      #expect(tally[exception, default: 0] >= 50, "\(exception)")
     }
   }
 }

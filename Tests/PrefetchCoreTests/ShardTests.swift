@@ -53,7 +53,7 @@ struct ShardTests {
 
   private func owner(_ url: String, of count: Int) -> [Int] {
     (0..<count).filter { index in
-      Shard(index: index, count: count).map { ShardRule($0, weigh: weigh).takes(url) } ?? false
+      Shard(index: index, count: count).map { ShardRule($0, weigh: weigh).owns(url) } ?? false
     }
   }
 

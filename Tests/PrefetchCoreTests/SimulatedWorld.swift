@@ -49,7 +49,7 @@ struct SimulatedWorld {
   private(set) var confirmations: [Int64] = []
   private(set) var stored: [String] = []
   /// Every request, in order.
-  private(set) var asked: [String] = []
+  private(set) var requests: [String] = []
   private var failsAtCommit: Int?
   /// Random source of another run on the same cache, separate so that it changes no other draw.
   private var guest: SeededRandom
@@ -57,7 +57,7 @@ struct SimulatedWorld {
   /// URLs claimed by this run, with the number of claims.
   private var claimed: [String: Int] = [:]
   /// Host on which no server responds.
-  private let goneHost: String?
+  private let lostHost: String?
 
   /// Creates the world of a seed; `isBrief` overrides the seed's choice.
   init(seed: UInt64, pool: WorldPool, isBrief: Bool? = nil) {
@@ -80,8 +80,8 @@ struct SimulatedWorld {
       at: now
     )
     failsAtCommit = generator.happens(15) ? Int.random(in: 1...3, using: &generator) : nil
-    let isOneGone = pool.losesHosts && generator.happens(20)
-    goneHost = isOneGone ? WorldPool.urls.randomElement(using: &generator)?.host : nil
+    let losesOne = pool.losesHosts && generator.happens(20)
+    lostHost = losesOne ? WorldPool.urls.randomElement(using: &generator)?.host : nil
     self.generator = generator
   }
 
@@ -122,7 +122,7 @@ struct SimulatedWorld {
     _ effects: inout [Effect]
   ) {
     learn(event)
-    tally.note(event)
+    tally.record(event)
     dispatcher.handle(event, now: now, into: &effects)
     dispatcher.advance(now: now, into: &effects)
     order.look(&dispatcher, now: now)
@@ -148,7 +148,7 @@ struct SimulatedWorld {
       }
       let index = mayEnd[Int.random(in: mayEnd.indices, using: &generator)]
       let transfer = transfers.remove(at: index)
-      return .transferFinished(transfer.id, ending(of: transfer))
+      return .transferFinished(transfer.id, endResult(of: transfer))
     }
     guard let deadline = dispatcher.nextDeadline else { return nil }
     let pause = max(deadline - now.uptime, .milliseconds(1))
@@ -173,14 +173,14 @@ struct SimulatedWorld {
       internalEvents.append(.bundleRead(item, reading(after: documents)))
     case .stageTexts(let item, let texts):
       internalEvents.append(.textsStaged(item, .success(texts.map { _ in stage() })))
-    case .takeInventory:
-      internalEvents.append(.inventoryTaken(.success(inventory)))
+    case .readInventory:
+      internalEvents.append(.inventoryRead(.success(inventory)))
     case .resumePlanning(let segment):
       internalEvents.append(.planningResumed(segment: segment))
     case .findDocument(let number, let url, _, let isClaim):
       internalEvents.append(look(for: number, url, isClaim: isClaim))
     case .prepare(let preparations):
-      internalEvents.append(.prepared(preparations.map { answer($0) }))
+      internalEvents.append(.prepared(preparations.map { prepare($0) }))
     case .claim(let urls):
       for url in urls { claimed[url, default: 0] += 1 }
     case .release(let urls):
@@ -204,37 +204,41 @@ struct SimulatedWorld {
     case .forgetPartial, .share: break
     case .announce(let fact):
       report.fold(fact)
-      tally.note(fact, in: request.mode)
+      tally.record(fact, in: request.mode)
     }
   }
 
-  private mutating func answer(_ preparation: Preparation) -> Prepared {
-    var answer = Prepared(
+  private mutating func prepare(_ preparation: Preparation) -> Prepared {
+    var prepared = Prepared(
       item: preparation.item,
       stored: preparation.record.map { Shared(records[Int($0)]) },
       adoptedSize: preparation.digest != nil && generator.happens(20) ? 10 : nil
     )
-    guard let url = preparation.claimed else { return answer }
+    guard let url = preparation.claimed else { return prepared }
     if !hasGuest { problems.append("\(url) was claimed, and nobody else is there") }
-    answer.isClaimed = guest.happens(70)
-    guard answer.isClaimed == true else {
-      answer.stored = nil
-      return answer
+    prepared.isClaimed = guest.happens(70)
+    guard prepared.isClaimed == true else {
+      prepared.stored = nil
+      return prepared
     }
     claimed[url, default: 0] += 1
-    if answer.stored == nil || guest.happens(20) { answer.stored = brought(url).map { Shared($0) } }
-    return answer
+    if prepared.stored == nil || guest.happens(20) {
+      prepared.stored = brought(url).map { Shared($0) }
+    }
+    return prepared
   }
 
   private mutating func look(for number: Int, _ url: String, isClaim: Bool) -> Event {
     if !hasGuest { problems.append("\(url) was looked up, and nobody else is there") }
-    guard !isClaim || guest.happens(70) else { return .documentFound(number, isOurs: false, nil) }
+    guard !isClaim || guest.happens(70) else {
+      return .documentFound(number, isGranted: false, nil)
+    }
     if isClaim { claimed[url, default: 0] += 1 }
-    guard guest.happens(50) else { return .documentFound(number, isOurs: true, nil) }
+    guard guest.happens(50) else { return .documentFound(number, isGranted: true, nil) }
     let digest = WorldPool.digest(UInt8.random(in: 1...9, using: &guest))
     var found = DocumentRecord(url: url, digest: digest)
     found.validators.entityTag = "\"theirs\""
-    return .documentFound(number, isOurs: true, found)
+    return .documentFound(number, isGranted: true, found)
   }
 
   /// Returns the record that another run may have stored meanwhile.
@@ -252,7 +256,7 @@ struct SimulatedWorld {
 
   private mutating func begin(_ transfer: TransferRequest) {
     transfers.append(transfer)
-    asked.append(transfer.url.string)
+    requests.append(transfer.url.string)
     if request.mode == .plan, transfer.method == .head { probes.insert(transfer.id) }
     if hasHalted { problems.append("\(transfer.url) was started after the interruption") }
     let ahead = request.policy.lookAhead
@@ -260,7 +264,7 @@ struct SimulatedWorld {
       problems.append("over the concurrency")
     }
     let host = transfer.url.authority
-    if transfers.count(where: { $0.url.authority == host }) > places(of: host) + ahead {
+    if transfers.count(where: { $0.url.authority == host }) > slots(of: host) + ahead {
       problems.append("over the cap of \(host)")
     }
     if request.isOffline { problems.append("asked while offline") }
@@ -291,7 +295,7 @@ struct SimulatedWorld {
     problems.append("\(transfer.url) began although deferred by \(deferral.rule)")
   }
 
-  private func places(of host: String) -> Int {
+  private func slots(of host: String) -> Int {
     request.policy.perHost * (isMultiplexed.contains(host) ? 8 : 1)
   }
 
@@ -301,14 +305,14 @@ struct SimulatedWorld {
       let onWire = transfers.filter { sent.contains($0.id) }
       let host = transfer.url.authority
       guard onWire.count < request.policy.concurrency,
-        onWire.count(where: { $0.url.authority == host }) < places(of: host)
+        onWire.count(where: { $0.url.authority == host }) < slots(of: host)
       else { continue }
       sent.insert(transfer.id)
     }
   }
 
   /// Returns the end of a transfer; trouble also returns its host's unsent ones.
-  private mutating func ending(of transfer: TransferRequest) -> TransferResult {
+  private mutating func endResult(of transfer: TransferRequest) -> TransferResult {
     guard sent.contains(transfer.id) else {
       return TransferResult(notSent: Failure(.cancelled, "cancelled"))
     }
@@ -353,7 +357,7 @@ struct SimulatedWorld {
       }
     }
     let fails = failsAtCommit == commits
-    if !fails { tally.noteCommitted(changes) }
+    if !fails { tally.recordCommitted(changes) }
     internalEvents.append(
       fails ? .commitFailed(Failure(.diskFull, "full")) : .committed(removed: [], RoomReading())
     )
@@ -405,14 +409,14 @@ extension SimulatedWorld {
     if cancelled.contains(transfer.id), generator.happens(80) {
       return TransferResult(.failure(Failure(.cancelled, "cancelled")), figures: figures)
     }
-    if transfer.url.host == goneHost {
+    if transfer.url.host == lostHost {
       let failure = Failure(.connect, "nobody there", isTransient: generator.happens(50))
       return TransferResult(.failure(failure), figures: figures)
     }
     let isConditional = transfer.headers.contains { $0.name == "If-None-Match" }
     if pool.isWarm, isConditional, generator.happens(75) {
       figures.wireBytes = 10
-      return TransferResult(.success(answer(304, [])), figures: figures)
+      return TransferResult(.success(makeResponse(304, [])), figures: figures)
     }
     let dice = Int.random(in: 0..<100, using: &generator)
     if dice < 10 {
@@ -429,19 +433,19 @@ extension SimulatedWorld {
     figures.wireBytes = 10
     let response =
       switch dice {
-      case ..<23: answer(503, [])
-      case ..<30: answer(404, [])
-      case ..<33: answer(403, [])
-      case ..<42: answer(302, [HeaderField("Location", redirectTarget())])
+      case ..<23: makeResponse(503, [])
+      case ..<30: makeResponse(404, [])
+      case ..<33: makeResponse(403, [])
+      case ..<42: makeResponse(302, [HeaderField("Location", redirectTarget())])
       case ..<60 where isConditional:
-        answer(304, generator.happens(30) ? [HeaderField("ETag", "\"other\"")] : [])
-      case ..<62: answer(304, [])
+        makeResponse(304, generator.happens(30) ? [HeaderField("ETag", "\"other\"")] : [])
+      case ..<62: makeResponse(304, [])
       default: full(transfer)
       }
     return TransferResult(.success(response), figures: figures)
   }
 
-  private func answer(_ status: Int, _ headers: [HeaderField]) -> TransferResponse {
+  private func makeResponse(_ status: Int, _ headers: [HeaderField]) -> TransferResponse {
     TransferResponse(status: status, headers: HeaderBlock(headers), body: nil)
   }
 
@@ -455,7 +459,7 @@ extension SimulatedWorld {
   private mutating func full(_ transfer: TransferRequest) -> TransferResponse {
     var headers = [HeaderField("ETag", "\"1\""), HeaderField("Cache-Control", "max-age=60")]
     if generator.happens(5) { headers.append(HeaderField("Content-Type", "text/html")) }
-    guard transfer.method == .get else { return answer(200, headers) }
+    guard transfer.method == .get else { return makeResponse(200, headers) }
     let digest = WorldPool.digest(generator.happens(80) ? 1 : 2)
     let others = transfer.algorithms.map { ($0, [UInt8](repeating: 1, count: $0.byteCount)) }
     let body = StagedBody(
@@ -481,16 +485,16 @@ extension SimulatedWorld {
       reading.documents = someURLs().map { BundleRequest(url: $0, alternates: [], type: "hls") }
     }
     guard reading.documents.isEmpty else { return .success(reading) }
-    reading.parts = someURLs().map { BundlePart(url: $0, role: .media, name: $0.path) }
+    reading.pieces = someURLs().map { BundlePiece(url: $0, role: .media, name: $0.path) }
     if generator.happens(10) {
-      for place in reading.parts.indices { reading.parts[place].needed = 11 }
+      for index in reading.pieces.indices { reading.pieces[index].needed = 11 }
     }
     reading.texts = [BundleText(name: "main", bytes: [1], mime: "text/plain")]
     if generator.happens(30) {
-      for place in reading.parts.indices where generator.happens(50) {
-        reading.parts[place].role = .extra
+      for index in reading.pieces.indices where generator.happens(50) {
+        reading.pieces[index].role = .extra
       }
-      reading.mainPart = reading.parts.firstIndex { $0.role == .media }
+      reading.mainPiece = reading.pieces.firstIndex { $0.role == .media }
     }
     reading.isPartial = generator.happens(20)
     return .success(reading)
@@ -537,7 +541,7 @@ extension SimulatedWorld {
     }
     if generator.happens(30) { manifest.alternates = WebURL.some("https://c.example/") }
     let level: Int? =
-      switch source.part {
+      switch source.documentRole {
       case nil: 1
       case .sitemap(let level): level + 1
       case .page, .packageIndex, .moduleSource: nil
@@ -547,7 +551,7 @@ extension SimulatedWorld {
       let number = Int.random(in: 0..<40, using: &generator)
       let host = ["a", "b", "c"].randomElement(using: &generator) ?? "a"
       for url in WebURL.some("https://\(host).example/part/\(number)") {
-        manifest.parts.append(ManifestPart(url: url, kind: .sitemap(level: level)))
+        manifest.furtherDocuments.append(FurtherDocument(url: url, kind: .sitemap(level: level)))
       }
     }
   }

@@ -43,7 +43,7 @@ import Testing
     record.expiresAt = row.expires.map { Self.now + .seconds($0) }
     record.headers = HeaderBlock([.init("Cache-Control", row.control)])
     record.freshness =
-      row.until.map { .stated(until: Self.now + .seconds($0)) }
+      row.until.map { .declared(until: Self.now + .seconds($0)) }
       ?? Freshness(record.headers, at: Freshness.Timing(Self.now))
     func may() -> Bool {
       StaleRule.mayServe(
@@ -56,7 +56,9 @@ import Testing
     #expect(!may())
     record.digest = ContentDigest(bytes: [UInt8](repeating: 1, count: 32))
     #expect(may() == row.may)
-    record.hops = [HopTerms(url: "https://a.example/", freshness: .asked, mustRevalidate: true)]
+    record.hops = [
+      HopTerms(url: "https://a.example/", freshness: .alwaysRevalidate, mustRevalidate: true)
+    ]
     if row.until ?? 0 <= 0, row.ttl ?? 0 < 50 { #expect(!may()) }
   }
 

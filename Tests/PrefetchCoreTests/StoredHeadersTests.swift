@@ -42,10 +42,10 @@ struct StoredHeadersTests {
         #expect(block.fields[1] == HeaderField(name, "1"))
         #expect(block[HeaderName(spelling.lowercased())] == "1", "\(name)")
         #expect(block[HeaderName(spelling.uppercased())] == "1", "\(name)")
-        let places = Array(block.indices)
+        let indices = Array(block.indices)
         let names = HeaderNames([spelling.lowercased()])
-        #expect(places.map { block.isNamed($0, anyOf: names) } == [false, true], "\(name)")
-        #expect(names.contains(block.headerName(at: places[1])), "\(name)")
+        #expect(indices.map { block.isNamed($0, anyOf: names) } == [false, true], "\(name)")
+        #expect(names.contains(block.headerName(at: indices[1])), "\(name)")
         #expect(HeaderName(name) == HeaderName(spelling))
       }
     }

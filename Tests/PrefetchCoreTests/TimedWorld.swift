@@ -8,7 +8,7 @@ struct TimedWorld {
     var after: Duration = .milliseconds(100)
     var retryAfter: Int?
 
-    static let plain = Reply()
+    static let success = Reply()
 
     static func slow(_ seconds: Int) -> Reply { Reply(after: .seconds(seconds)) }
     static func refusal(_ status: Int) -> Reply { Reply(status: status) }
@@ -105,7 +105,7 @@ struct TimedWorld {
         onWire.count(where: { $0.request.url.authority == host }) < policy.perHost
       else { continue }
       let url = transfers[index].request.url.string
-      let reply = replies[url]?.first ?? .plain
+      let reply = replies[url]?.first ?? .success
       transfers[index].end = now.uptime + reply.after
       let time = Int((now.uptime - Self.start.uptime) / .milliseconds(1))
       log.append(Sent(path: String(url.dropFirst("https://".count)), at: time))
@@ -116,7 +116,7 @@ struct TimedWorld {
     let over = transfers.indices.filter { transfers[$0].end.map { $0 <= now.uptime } ?? false }
     for index in over.sorted(by: { endsBefore($0, $1) }) {
       events.append(
-        .transferFinished(transfers[index].request.id, answer(transfers[index].request))
+        .transferFinished(transfers[index].request.id, respond(transfers[index].request))
       )
     }
     transfers.removeAll { $0.end.map { $0 <= now.uptime } ?? false }
@@ -136,9 +136,9 @@ struct TimedWorld {
     transfers.removeAll { $0.end == nil }
   }
 
-  private mutating func answer(_ request: TransferRequest) -> TransferResult {
+  private mutating func respond(_ request: TransferRequest) -> TransferResult {
     let url = request.url.string
-    let reply = replies[url]?.first ?? .plain
+    let reply = replies[url]?.first ?? .success
     if let line = replies[url], line.count > 1 { replies[url] = Array(line.dropFirst()) }
     var figures = TransferFigures()
     figures.httpVersion = "1.1"
@@ -168,13 +168,13 @@ struct TimedWorld {
       events.append(
         .documentRead(number, .success(Manifest(entries: EntryTable(manifests[url] ?? []))))
       )
-    case .takeInventory:
+    case .readInventory:
       let inventory = Inventory(rows: [], holderSets: [[]], segmentKeys: [])
-      events.append(.inventoryTaken(.success(InventoryFacts(inventory: inventory, missing: []))))
+      events.append(.inventoryRead(.success(InventoryFacts(inventory: inventory, missing: []))))
     case .resumePlanning(let segment): events.append(.planningResumed(segment: segment))
     case .prepare(let preparations):
-      let answers = preparations.map { Prepared(item: $0.item, stored: nil, adoptedSize: nil) }
-      events.append(.prepared(answers))
+      let prepared = preparations.map { Prepared(item: $0.item, stored: nil, adoptedSize: nil) }
+      events.append(.prepared(prepared))
     case .measureRoom: events.append(.roomMeasured(RoomReading()))
     case .commit: events.append(.committed(removed: [], RoomReading()))
     case .announce(let fact): report?.fold(fact)

@@ -29,9 +29,9 @@ struct TransferLogTests {
   @Test("A few transfers are all kept, in order of their start")
   func few() throws {
     var log = TransferLog()
-    log.note(try Self.request(1, at: .milliseconds(30), lasting: .milliseconds(5)), in: Self.start)
-    log.note(try Self.request(2, at: .milliseconds(10), lasting: .milliseconds(50)), in: Self.start)
-    log.note(try Self.request(3, at: .milliseconds(30), lasting: .milliseconds(1)), in: Self.start)
+    log.add(try Self.request(1, at: .milliseconds(30), lasting: .milliseconds(5)), in: Self.start)
+    log.add(try Self.request(2, at: .milliseconds(10), lasting: .milliseconds(50)), in: Self.start)
+    log.add(try Self.request(3, at: .milliseconds(30), lasting: .milliseconds(1)), in: Self.start)
     #expect(log.count == 3)
     #expect(log.entries.map(\.request.url?.path) == ["/2", "/1", "/3"])
     #expect(log.entries.map(\.end.milliseconds) == [60, 35, 31])
@@ -49,7 +49,7 @@ struct TransferLogTests {
           at: .milliseconds(number),
           lasting: .milliseconds(length)
         )
-        log.note(request, in: Self.start)
+        log.add(request, in: Self.start)
       }
       #expect(log.count == total)
       let shortest = total - TransferLog.mostEntries
@@ -63,7 +63,7 @@ struct TransferLogTests {
   @Test("A request that was taken back is not logged")
   func unsent() {
     var log = TransferLog()
-    log.note(RequestResult(status: nil, isRetry: false), in: Self.start)
+    log.add(RequestResult(status: nil, isRetry: false), in: Self.start)
     #expect(log.count == 0 && log.entries.isEmpty)
   }
 
@@ -71,7 +71,7 @@ struct TransferLogTests {
   func clock() throws {
     var log = TransferLog()
     let request = try Self.request(1, at: .seconds(-60), lasting: .milliseconds(5), bytes: 10)
-    log.note(request, in: Self.start)
+    log.add(request, in: Self.start)
     #expect(log.entries.map(\.start) == [.zero])
     #expect(log.timeline.counts.reduce(0, +) == 10)
   }

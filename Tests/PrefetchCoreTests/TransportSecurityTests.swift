@@ -103,8 +103,8 @@ extension TransportSecurityTable.Row: CustomTestStringConvertible {
       "nas.lan": TransportSecurity.Exception(allowsInsecureHTTP: true),
       "old.lan": TransportSecurity.Exception(allowsInsecureHTTP: true, expires: Table.now),
     ]
-    let plain = try WebURL("http://nas.lan:8080/a")
-    #expect(security.decide(plain, at: Table.now) == .allowed(entry: "allow_http.nas.lan"))
+    let insecure = try WebURL("http://nas.lan:8080/a")
+    #expect(security.decide(insecure, at: Table.now) == .allowed(entry: "allow_http.nas.lan"))
     #expect(security.basis(of: try WebURL("https://nas.lan/a"), at: Table.now) == .rules)
     for host in ["x.nas.lan", "nas.lan.", "old.lan"] {
       let decision = security.decide(try WebURL("http://\(host)/a"), at: Table.now)

@@ -67,12 +67,12 @@ import Testing
 
   @Test("A line of a file that holds a signed URL is not shown")
   func lines() {
-    let place = SourceLocation(file: "f", line: 1, column: 1)
+    let location = SourceLocation(file: "f", line: 1, column: 1)
     for line in [
       "urls: [\"https://a.example/x?sig=canary\"]", "- https://u:canary@a.example/",
       "manifest: https://a.example/x?X-Amz-Signature=canary",
     ] {
-      let shown = DiagnosticRenderer().render(Diagnostic("x", "m", at: place)) { _, _ in line }
+      let shown = DiagnosticRenderer().render(Diagnostic("x", "m", at: location)) { _, _ in line }
       #expect(!shown.contains("canary"), "\(line)")
     }
   }

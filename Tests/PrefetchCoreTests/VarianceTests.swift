@@ -4,14 +4,19 @@ import Testing
 
 @Suite struct VarianceTests {
   static let key = VarianceKey([UInt8](0..<16))
-  static let asked: [HeaderField] = [
+  static let sentFields: [HeaderField] = [
     .init("Accept-Language", "de,  en"), .init("Authorization", "Bearer one"), .init("X-Key", ""),
   ]
 
-  static func variance(_ vary: [String], _ asked: [HeaderField] = asked) throws -> Variance? {
+  static func variance(
+    _ vary: [String],
+    _ sentFields: [HeaderField] = sentFields
+  ) throws -> Variance? {
     let headers = HeaderBlock(vary.map { HeaderField("vary", $0) })
     let key = try #require(key)
-    return Variance(Variance.hop(headers, asked: asked, url: nil, key: key).map { [$0] } ?? [])
+    return Variance(
+      Variance.hop(headers, requestFields: sentFields, url: nil, key: key).map { [$0] } ?? []
+    )
   }
 
   @Test(
@@ -55,8 +60,10 @@ import Testing
     let key = try #require(Self.key)
     let vary = HeaderBlock([.init("Vary", "X-Key")])
     let own = [HeaderField("X-Key", "1")]
-    let first = try #require(Variance.hop(vary, asked: own, url: nil, key: key))
-    let second = try #require(Variance.hop(vary, asked: [], url: "https://b.example/", key: key))
+    let first = try #require(Variance.hop(vary, requestFields: own, url: nil, key: key))
+    let second = try #require(
+      Variance.hop(vary, requestFields: [], url: "https://b.example/", key: key)
+    )
     let variance = try #require(Variance([first, second]))
     #expect(variance.selection(key: key) { $0 == nil ? own : [] } == .same)
     #expect(variance.selection(key: key) { _ in own } == .other)
@@ -68,7 +75,7 @@ import Testing
     let other = try #require(VarianceKey([UInt8](repeating: 1, count: 16)))
     let made = try Self.variance(["Authorization"])
     let variance = try #require(made)
-    #expect(variance.selection(key: other) { _ in Self.asked } == .other)
+    #expect(variance.selection(key: other) { _ in Self.sentFields } == .other)
     #expect(!"\(variance)".contains("one"))
     #expect(VarianceKey(other.bytes) == other)
     #expect(VarianceKey([1, 2]) == nil)
@@ -89,7 +96,7 @@ import Testing
   @Test("Differing fields are named in lower case")
   func differences() {
     let other: [HeaderField] = [.init("accept-language", "de,en"), .init("Authorization", "x")]
-    #expect(Variance.difference(Self.asked, other) == ["authorization", "x-key"])
-    #expect(Variance.difference(Self.asked, Self.asked) == [])
+    #expect(Variance.difference(Self.sentFields, other) == ["authorization", "x-key"])
+    #expect(Variance.difference(Self.sentFields, Self.sentFields) == [])
   }
 }

@@ -36,14 +36,14 @@ struct WorldPool {
       let id = Array((entry.id ?? "").utf8)
       // References can be resolved as bytes only for known origins.
       table.resolveReferences(against: entry.url)
-      let isPlain =
+      let fitsColumns =
         entry.network == nil && entry.priority == nil && entry.digests.isEmpty
         && entry.lifetime == nil
         && entry.expires == nil && entry.alternates.isEmpty
-      if isPlain, let place = unsafe table.place(of: bytes.span.bytes) {
+      if fitsColumns, let address = unsafe table.resolve(bytes.span.bytes) {
         var details = EntryTable.Details()
         details.size = entry.size
-        unsafe table.appendPlain(bytes.span.bytes, at: place, id: id.span.bytes, details)
+        unsafe table.appendURL(bytes.span.bytes, at: address, id: id.span.bytes, details)
       } else {
         table.append(entry)
       }
@@ -154,7 +154,7 @@ struct WorldPool {
     segment.allowsEmpty = generator.happens(50)
     if isVaried {
       segment.isStored = generator.happens(80)
-      segment.asksHeadOnly = !segment.isStored && generator.happens(30)
+      segment.requestsHeadOnly = !segment.isStored && generator.happens(30)
       if generator.happens(30) { segment.manifestKeys = ["key"] }
       if generator.happens(20) { segment.manifestRules.kept = 3 }
       if generator.happens(20) { segment.manifestRules.excluded = ["2"] }
@@ -205,7 +205,7 @@ struct WorldPool {
         record.state = .cached
         record.validators = Validators(entityTag: generator.happens(80) ? "\"1\"" : nil)
         record.freshness =
-          generator.happens(isWarm ? 5 : 40) ? .stated(until: .distantFuture) : .asked
+          generator.happens(isWarm ? 5 : 40) ? .declared(until: .distantFuture) : .alwaysRevalidate
         if generator.happens(isWarm ? 95 : 70) {
           var entry = ManifestEntry(url: url)
           entry.id = url.path

@@ -22,7 +22,7 @@ struct WorldTally {
   /// Number of fetched items that were only reported in groups.
   private(set) var arrivedCount = 0
 
-  mutating func note(_ event: Event) {
+  mutating func record(_ event: Event) {
     guard case .transferFinished(_, let result) = event, !result.wasNotSent else { return }
     requests += 1
     wireBytes += result.figures.wireBytes
@@ -31,7 +31,7 @@ struct WorldTally {
   }
 
   /// Changes that did not fail.
-  mutating func noteCommitted(_ changes: [StoreChange]) {
+  mutating func recordCommitted(_ changes: [StoreChange]) {
     for change in changes {
       if case .arrived(let arrivals) = change { stored.formUnion(arrivals.map(\.url)) }
       if case .store(let record, _, _, _) = change, record.digest != nil {
@@ -40,7 +40,7 @@ struct WorldTally {
     }
   }
 
-  mutating func note(_ fact: RunFact, in mode: RunRequest.Mode) {
+  mutating func record(_ fact: RunFact, in mode: RunRequest.Mode) {
     switch fact {
     case .itemsDiscovered(let segment, let count):
       discovered[segment, default: 0] += Int64(count)
@@ -71,7 +71,7 @@ struct WorldTally {
       settledSegments[segment.name, default: 0] += 1
     case .conditionsRead, .qualityChanged, .itemsRetained, .itemRetained, .itemsStarted,
       .bytesReceived, .requestFinished,
-      .requestsAnswered, .requestTold, .requestWaits, .manifestSettled, .listRead, .treePublished,
+      .requestsCounted, .requestTraced, .requestWaits, .manifestSettled, .listRead, .treePublished,
       .registration, .storeFailed, .warned, .itemEvicted:
       break
     case .interrupted:

@@ -82,19 +82,19 @@ struct ModuleSumTests {
   func changed() {
     var random = SystemRandomNumberGenerator()
     // The first file's content without the padding bits of its last byte, and its name.
-    for place in Array(60..<94) + Array(0xFA..<0x118) {
+    for index in Array(60..<94) + Array(0xFA..<0x118) {
       var bytes = Self.zip
-      bytes[place] ^= UInt8.random(in: 1...255, using: &random)
-      #expect(Self.sum(bytes) != .success(Self.sum), "byte \(place)")
+      bytes[index] ^= UInt8.random(in: 1...255, using: &random)
+      #expect(Self.sum(bytes) != .success(Self.sum), "byte \(index)")
     }
   }
 
   @Test("An archive with a changed byte has a valid sum or none")
   func spoilt() {
-    for place in Self.zip.indices {
+    for index in Self.zip.indices {
       for value in [0, 1, 0x7F, 0x80, 0xFF] as [UInt8] {
         var bytes = Self.zip
-        bytes[place] = value
+        bytes[index] = value
         if case .success(let sum) = Self.sum(bytes) { #expect(sum.utf8.count == 44) }
       }
     }
@@ -161,8 +161,8 @@ private struct Archive {
     }
     let count = Self.bytes(UInt16(files.count))
     let end: [UInt8] = [0x50, 0x4B, 5, 6, 0, 0, 0, 0] + count + count
-    let places = Self.bytes(UInt32(directory.count)) + Self.bytes(UInt32(body.count))
-    return body + directory + end + places + Self.bytes(UInt16(comment.utf8.count)) + comment.utf8
+    let extents = Self.bytes(UInt32(directory.count)) + Self.bytes(UInt32(body.count))
+    return body + directory + end + extents + Self.bytes(UInt16(comment.utf8.count)) + comment.utf8
   }
 
   private static func bytes(_ number: some FixedWidthInteger) -> [UInt8] {

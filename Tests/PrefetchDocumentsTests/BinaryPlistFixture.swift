@@ -3,15 +3,15 @@ enum BinaryPlistFixture {
   /// Builds a file with one-byte references; `offsets` replaces the objects' real offsets.
   static func file(_ objects: [[UInt8]], root: UInt8 = 0, offsets: [Int]? = nil) -> [UInt8] {
     var bytes = Array("bplist00".utf8)
-    var places: [Int] = []
+    var starts: [Int] = []
     for object in objects {
-      places.append(bytes.count)
+      starts.append(bytes.count)
       bytes += object
     }
     let table = bytes.count
-    for place in offsets ?? places { bytes += [UInt8(place >> 8 & 0xFF), UInt8(place & 0xFF)] }
+    for start in offsets ?? starts { bytes += [UInt8(start >> 8 & 0xFF), UInt8(start & 0xFF)] }
     bytes += [0, 0, 0, 0, 0, 0, 2, 1]
-    for number in [(offsets ?? places).count, Int(root), table] {
+    for number in [(offsets ?? starts).count, Int(root), table] {
       bytes += (0..<8).reversed().map { UInt8(number >> (8 * $0) & 0xFF) }
     }
     return bytes

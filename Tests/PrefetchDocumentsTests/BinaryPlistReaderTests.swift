@@ -132,9 +132,9 @@ struct BinaryPlistReaderTests {
         == "- document.syntax the binary plist is cut short"
     )
     let trailer = good.count - 32
-    for place in [6, 7, 8, 15, 16, 23, 24, 31] {
+    for offset in [6, 7, 8, 15, 16, 23, 24, 31] {
       var bytes = good
-      bytes[trailer + place] = 0xFF
+      bytes[trailer + offset] = 0xFF
       #expect(
         outcome(Self.read(bytes)) == "- document.syntax the trailer of the binary plist is damaged"
       )
@@ -170,7 +170,7 @@ struct BinaryPlistReaderTests {
   @Test("Nodes have no positions but know their file")
   func source() throws {
     let node = try #require(Self.read(Fixture.file([[0xA1, 1], [0x09]])).node)
-    #expect(node.places == "-[-]")
+    #expect(node.locations == "-[-]")
     #expect(node.source == "file")
     #expect(Self.read(Fixture.file([[0xA1, 9]])).diagnostics.map(\.file) == ["file"])
   }

@@ -23,20 +23,21 @@ extension Node {
   }
 
   /// All locations as `line:column+length`; a key's comes before its value's.
-  var places: String {
+  var locations: String {
     switch content {
-    case .scalar: location.place
+    case .scalar: location.text
     case .sequence(let nodes):
-      location.place + "[" + nodes.map(\.places).joined(separator: " ") + "]"
+      location.text + "[" + nodes.map(\.locations).joined(separator: " ") + "]"
     case .mapping(let entries):
-      location.place + "{"
-        + entries.map { "\($0.keyLocation.place)=\($0.value.places)" }.joined(separator: " ") + "}"
+      location.text + "{"
+        + entries.map { "\($0.keyLocation.text)=\($0.value.locations)" }.joined(separator: " ")
+        + "}"
     }
   }
 }
 
 extension SourceLocation? {
-  fileprivate var place: String {
+  fileprivate var text: String {
     guard let self else { return "-" }
     return "\(self.line):\(self.column)+\(self.length)"
   }
@@ -45,8 +46,8 @@ extension SourceLocation? {
 extension Diagnostic {
   /// Text `line:column+length code message`, with the path when there is no line.
   var line: String {
-    let place = location == nil ? (path ?? "-") : location.place
-    return "\(place) \(code) \(message)"
+    let shown = location == nil ? (path ?? "-") : location.text
+    return "\(shown) \(code) \(message)"
   }
 }
 

@@ -100,10 +100,10 @@ struct JSONReaderTests {
   }
 
   @Test("Positions count lines of every kind and columns in Unicode scalars")
-  func places() throws {
+  func locations() throws {
     let text = "{\"é😀\": [1,\r\n  \"ü\"],\r\"b\": {\n\"c\": true}}"
     let node = try #require(read(text, .json).node)
-    #expect(node.places == "1:1+1{1:2+4=1:8+1[1:9+1 2:3+3] 3:1+3=3:6+1{4:1+3=4:6+4}}")
+    #expect(node.locations == "1:1+1{1:2+4=1:8+1[1:9+1 2:3+3] 3:1+3=3:6+1{4:1+3=4:6+4}}")
   }
 
   @Test("The first of two equal keys is kept, and the rest of the document is read")

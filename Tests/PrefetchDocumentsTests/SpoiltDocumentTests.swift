@@ -60,11 +60,14 @@ struct SpoiltDocumentTests {
     return children.lazy.compactMap { fault(of: $0, depth: depth + 1, from: bytes) }.first
   }
 
-  private static func fault(of place: PrefetchCore.SourceLocation, from bytes: [UInt8]) -> String? {
+  private static func fault(
+    of location: PrefetchCore.SourceLocation,
+    from bytes: [UInt8]
+  ) -> String? {
     let lineCount = 1 + bytes.count { $0 == 0x0A || $0 == 0x0D }
     let columns = 1...bytes.count + 1
-    let isThere = (1...lineCount).contains(place.line) && columns.contains(place.column)
-    return isThere ? nil : "line \(place.line), column \(place.column) is not in it"
+    let isThere = (1...lineCount).contains(location.line) && columns.contains(location.column)
+    return isThere ? nil : "line \(location.line), column \(location.column) is not in it"
   }
 
   // MARK: Samples

@@ -128,12 +128,12 @@ struct SyntaxTests {
       var random = SeededRandom(UInt64(seed))
       var bytes = original
       for _ in 0...random.next(below: 6) {
-        let place = random.next(below: bytes.count)
+        let index = random.next(below: bytes.count)
         switch random.next(below: 5) {
-        case 0: bytes.remove(at: place)
-        case 1: bytes.insert(spice[random.next(below: spice.count)], at: place)
-        case 2: bytes[place] = UInt8(random.next(below: 256))
-        case 3: bytes.insert(contentsOf: bytes[place..<min(place + 40, bytes.count)], at: place)
+        case 0: bytes.remove(at: index)
+        case 1: bytes.insert(spice[random.next(below: spice.count)], at: index)
+        case 2: bytes[index] = UInt8(random.next(below: 256))
+        case 3: bytes.insert(contentsOf: bytes[index..<min(index + 40, bytes.count)], at: index)
         default: bytes.removeLast(min(random.next(below: 20), bytes.count - 1))
         }
       }

@@ -168,10 +168,10 @@ struct TOMLReaderTests {
   }
 
   @Test("Every TOML node has its position")
-  func places() {
+  func locations() {
     let text = "a = 1\n[b.c]\n  \"d é\" = [true,\n 'x']\n[[e]]\nf = { g = 2 }\n"
     #expect(
-      read(text, .toml).node?.places
+      read(text, .toml).node?.locations
         == "1:1+1{1:1+1=1:5+1 2:2+1=2:2+1{2:4+1=2:4+1{3:3+5=3:11+1[3:12+4 4:2+3]}} "
         + "5:3+1=5:3+1[5:3+1{6:1+1=6:5+1{6:7+1=6:11+1}}]}"
     )

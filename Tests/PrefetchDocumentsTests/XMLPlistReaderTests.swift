@@ -132,7 +132,7 @@ struct XMLPlistReaderTests {
   }
 
   @Test("Positions are those of texts, or of the tag without one")
-  func places() throws {
+  func locations() throws {
     let text = """
       <plist><dict>
         <key>é</key> <string>ü &amp; x</string>
@@ -143,7 +143,7 @@ struct XMLPlistReaderTests {
       </dict></plist>
       """
     let node = try #require(read(text, .xmlPlist).node)
-    #expect(node.places == "1:8+6{2:8+1=2:24+9 3:8+1=4:3+7[4:10+7 5:5+4]}")
+    #expect(node.locations == "1:8+6{2:8+1=2:24+9 3:8+1=4:3+7[4:10+7 5:5+4]}")
   }
 
   @Test("A fault inside a value names its key path")

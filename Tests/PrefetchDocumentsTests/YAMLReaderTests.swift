@@ -149,11 +149,11 @@ struct YAMLReaderTests {
   }
 
   @Test("Positions are those of the text with its quotes, for the first line")
-  func places() throws {
+  func locations() throws {
     let text = "é: \"ü\"\nlist:\n  - a\n  - [b, 'c']\ntext: |\n  x\nwords: one\n  two\n"
     let node = try #require(read(text, .yaml).node)
     #expect(
-      node.places
+      node.locations
         == "1:1+1{1:1+1=1:4+3 2:1+4=3:3+1[3:5+1 4:5+1[4:6+1 4:9+3]] 5:1+4=5:7+1 7:1+5=7:8+3}"
     )
   }
@@ -165,9 +165,9 @@ struct YAMLReaderTests {
   }
 
   @Test("Merged entries keep their original positions")
-  func mergedPlaces() throws {
+  func mergedLocations() throws {
     let node = try #require(read("a: &a {x: 1}\nb:\n  <<: *a\n  y: 2", .yaml).node)
-    #expect(node["b"]?.places == "3:3+1{4:3+1=4:6+1 1:8+1=1:11+1}")
+    #expect(node["b"]?.locations == "3:3+1{4:3+1=4:6+1 1:8+1=1:11+1}")
   }
 
   @Test("Aliases cannot grow a document beyond its limits")

@@ -103,7 +103,7 @@ final class Bench {
     }
   }
 
-  var asked: [String] {
+  var requests: [String] {
     site.requests.map { "\($0.method) \($0.target)" }.sorted()
   }
 

@@ -4,18 +4,18 @@ import Testing
 
 /// Connection settings of each request in a run.
 @Suite struct ConnectionTests {
-  typealias Answer = FakeTransport.Answer
+  typealias Reply = FakeTransport.Reply
   typealias ExitStatus = PrefetchCore.ExitStatus
 
-  static func redirect(_ target: String) -> Answer {
+  static func redirect(_ target: String) -> Reply {
     .response(status: 302, headers: [HeaderField("Location", target)], body: [])
   }
 
-  static func body(_ text: String) -> Answer {
+  static func body(_ text: String) -> Reply {
     .response(status: 200, headers: [], body: Array(text.utf8))
   }
 
-  static func manifest(_ urls: [String]) -> Answer {
+  static func manifest(_ urls: [String]) -> Reply {
     let items = urls.map { "{\"url\": \"\($0)\"}" }.joined(separator: ", ")
     return .response(
       status: 200,
@@ -29,7 +29,7 @@ import Testing
   /// Runs the segments and returns the report with all requests in order.
   static func run(
     _ segments: [SegmentDeclaration],
-    answers: [String: Answer],
+    replies: [String: Reply],
     addresses: [String: String] = [:],
     policy: RunPolicy = RunPolicy()
   ) throws -> (report: Report, requests: [TransferRequest]) {
@@ -37,7 +37,7 @@ import Testing
     bench.policy = policy
     let transport = FakeTransport(
       staging: bench.store.staging,
-      answers: answers.mapValues { [$0] }
+      replies: replies.mapValues { [$0] }
     )
     transport.address = { addresses[$0.host] }
     let report = try bench.run(segments, over: transport)
@@ -67,7 +67,7 @@ import Testing
   func plain() throws {
     let (report, requests) = try Self.run(
       [try Self.remote("https://m.example/m.json")],
-      answers: [
+      replies: [
         "https://m.example/m.json": Self.manifest(["a"]), "https://m.example/a": Self.body("A"),
       ],
       addresses: ["m.example": "10.0.0.1"]
@@ -87,7 +87,7 @@ import Testing
   func manifestReach(address: String?, reach: ConnectionRules.Reach) throws {
     let (_, requests) = try Self.run(
       [try Self.remote("https://m.example/m.json")],
-      answers: [
+      replies: [
         "https://m.example/m.json": Self.manifest(["https://b.example/b"]),
         "https://b.example/b": Self.body("B"),
       ],
@@ -100,7 +100,7 @@ import Testing
 
   @Test("A private address that a public server names fails alone and without a request")
   func forbiddenEntry() throws {
-    let answers = [
+    let replies = [
       "https://m.example/m.json": Self.manifest([
         "https://10.0.0.1/x", "https://[::1]/y", "https://10.0.0.2/named", "https://b.example/b",
       ]),
@@ -112,7 +112,7 @@ import Testing
     let segments = [try Self.remote("https://m.example/m.json")]
     let (report, requests) = try Self.run(
       segments,
-      answers: answers,
+      replies: replies,
       addresses: ["m.example": "192.0.2.1"],
       policy: policy
     )
@@ -126,7 +126,7 @@ import Testing
     policy.transportSecurity.allowsLocalNetworking = true
     let free = try Self.run(
       segments,
-      answers: answers,
+      replies: replies,
       addresses: ["m.example": "192.0.2.1"],
       policy: policy
     )
@@ -166,7 +166,7 @@ import Testing
     policy.connections.mayBeProxied = row.isProxied
     let (report, requests) = try Self.run(
       [try Self.inline("https://a.example/a")],
-      answers: ["https://a.example/a": Self.redirect(row.target), row.target: Self.body("X")],
+      replies: ["https://a.example/a": Self.redirect(row.target), row.target: Self.body("X")],
       addresses: row.from.map { ["a.example": $0] } ?? [:],
       policy: policy
     )
@@ -179,7 +179,7 @@ import Testing
   func redirectedNames() throws {
     let (_, requests) = try Self.run(
       [try Self.inline("https://a.example/a")],
-      answers: [
+      replies: [
         "https://a.example/a": Self.redirect("https://b.example/b"),
         "https://b.example/b": Self.redirect("https://a.example/c"),
         "https://a.example/c": Self.body("C"),
@@ -200,7 +200,7 @@ import Testing
     policy.connections.pins = PinTable([one, two])
     let (_, requests) = try Self.run(
       [try Self.inline("https://a.example/a", "https://c.example/c")],
-      answers: [
+      replies: [
         "https://a.example/a": Self.redirect("https://b.example/b"),
         "https://b.example/b": Self.body("B"), "https://c.example/c": Self.body("C"),
       ],
@@ -216,7 +216,7 @@ import Testing
   }
 
   static func pin(_ host: String, _ byte: UInt64) -> PinTable.Rule {
-    var entry = PinTable.Rule(host: host, place: host)
+    var entry = PinTable.Rule(host: host, location: host)
     entry.leaf = [ContentDigest(first: byte, second: 0, third: 0, fourth: 0)]
     return entry
   }
@@ -233,7 +233,7 @@ import Testing
     ]
     let (report, requests) = try Self.run(
       [try Self.inline("http://old.example/a", "http://new.example/b", "https://old.example/c")],
-      answers: [
+      replies: [
         "http://old.example/a": Self.body("A"), "http://new.example/b": Self.body("B"),
         "https://old.example/c": Self.body("C"),
       ],
@@ -250,14 +250,14 @@ import Testing
   func media() throws {
     var policy = RunPolicy()
     policy.transportSecurity.allowsArbitraryLoadsForMedia = true
-    let answers = [
+    let replies = [
       "http://a.example/a": Self.redirect("http://b.example/b"),
       "http://b.example/b": Self.body("B"),
     ]
     for (type, status) in [("video", ExitStatus.ok), ("audio", .ok), ("image", .trust)] {
       let (report, requests) = try Self.run(
         [try Self.inline("http://a.example/a", type: type)],
-        answers: answers,
+        replies: replies,
         addresses: ["a.example": "192.0.2.1"],
         policy: policy
       )
@@ -266,7 +266,7 @@ import Testing
     }
     let (report, _) = try Self.run(
       [try Self.remote("http://a.example/m.json")],
-      answers: ["http://a.example/m.json": Self.manifest([])],
+      replies: ["http://a.example/m.json": Self.manifest([])],
       policy: policy
     )
     #expect(report.segments.first?.manifest.failure?.code == .transportSecurity)
@@ -288,7 +288,7 @@ import Testing
     policy.connections.rules = [rule]
     let (_, requests) = try Self.run(
       [try Self.remote("https://m.example/m.json")],
-      answers: [
+      replies: [
         "https://m.example/m.json": Self.redirect("https://n.example/n.json"),
         "https://n.example/n.json": Self.manifest(["https://m.example/a"]),
         "https://m.example/a": Self.body("A"),
@@ -319,7 +319,7 @@ import Testing
     policy.connections.rules = [rule]
     let (report, requests) = try Self.run(
       [try Self.inline("https://a.example/a", "https://b.corp.example/b")],
-      answers: [
+      replies: [
         "https://a.example/a": Self.redirect("https://x.corp.example/x"),
         "https://x.corp.example/x": Self.body("X"),
         "https://b.corp.example/b": Self.redirect("https://evil.test/.corp.example/"),
@@ -347,7 +347,7 @@ import Testing
     policy.connections.rules = [rule]
     let (report, _) = try Self.run(
       [try Self.inline("https://a.example/a")],
-      answers: ["https://a.example/a": .response(status: 403, headers: [], body: [])],
+      replies: ["https://a.example/a": .response(status: 403, headers: [], body: [])],
       policy: policy
     )
     #expect(Self.codes(report) == ["https://a.example/a": .credentialsRefused])
@@ -364,7 +364,7 @@ import Testing
     segment.headers = [HeaderField("X-Who", "segment")]
     let (_, requests) = try Self.run(
       [segment],
-      answers: ["https://a.example/a": Self.body("A")],
+      replies: ["https://a.example/a": Self.body("A")],
       policy: policy
     )
     #expect(

@@ -41,7 +41,7 @@ import Testing
     let bench = Bench(["/a": .init("A", headers: headers)])
     _ = try bench.run([("s", ["a"])])
     #expect(try bench.run([("s", ["a"])]).totals.kept == 1)
-    #expect(bench.asked == [])
+    #expect(bench.requests == [])
     bench.clock.advance(by: .seconds(61))
     #expect(try bench.run([("s", ["a"])]).totals.revalidated == 1)
   }
@@ -77,13 +77,16 @@ import Testing
     bench.listsKept = listsKept
     _ = try bench.run([("s", ["m.json"])])
     let before = try bench.contents
-    let gone = FakeTransport(staging: bench.store) { request in
+    let missingOrigin = FakeTransport(staging: bench.store) { request in
       request.url.path == "/m.json"
         ? .response(status: 304, headers: [], body: [])
         : .failure(Failure(.connect, "refused", isTransient: true))
     }
     let manifest = SegmentDeclaration.Source.remote(try WebURL("https://a.example/m.json"))
-    let report = try bench.run([SegmentDeclaration(name: "s", source: manifest)], over: gone)
+    let report = try bench.run(
+      [SegmentDeclaration(name: "s", source: manifest)],
+      over: missingOrigin
+    )
     #expect(try bench.contents == before)
     #expect(report.totals.failed == (staleDays == nil ? 600 : 0))
     #expect(report.totals.kept == (staleDays == nil ? 0 : 600))
@@ -184,7 +187,7 @@ import Testing
     bench.site["/new"] = .init("N")
     let commits = bench.store.commitCount
     let report = try bench.run([("s", ["a", "c", "new", "missing"])], mode: .plan)
-    #expect(bench.asked == ["HEAD /a", "HEAD /missing", "HEAD /new"])
+    #expect(bench.requests == ["HEAD /a", "HEAD /missing", "HEAD /new"])
     #expect(bench.store.commitCount == commits)
     let actions = Dictionary(uniqueKeysWithValues: report.items.map { ($0.id, $0.action) })
     #expect(
@@ -194,7 +197,7 @@ import Testing
 
     bench.policy.probesItems = false
     let unprobed = try bench.run([("s", ["a", "new"])], mode: .plan)
-    #expect(bench.asked == [])
+    #expect(bench.requests == [])
     #expect(unprobed.items.map(\.action).sorted { $0.rawValue < $1.rawValue }.contains(.revalidate))
   }
 
@@ -244,7 +247,7 @@ import Testing
     bench.listsKept = true
     for expected in [["GET /a"], []] {
       let report = try bench.run([("s", ["a"]), ("t", ["a"])])
-      #expect(bench.asked == expected)
+      #expect(bench.requests == expected)
       #expect(report.totals.items == 1)
       #expect(report.items.map(\.segments) == [["s", "t"]])
       #expect(report.segments.map(\.totals.items) == [1, 1])
@@ -257,11 +260,11 @@ import Testing
   func sharedDigest() throws {
     let bench = Bench(["/a": .init("A", headers: [HeaderField("Cache-Control", "max-age=60")])])
     _ = try bench.run([("s", ["a"])])
-    let plain = Bench.entry(try WebURL("https://a.example/a"))
-    var pinned = plain
+    let unpinned = Bench.entry(try WebURL("https://a.example/a"))
+    var pinned = unpinned
     pinned.digests = [ExpectedDigest(algorithm: .sha256, bytes: [UInt8](repeating: 7, count: 32))]
     let report = try bench.run(segments: [
-      SegmentDeclaration(name: "s", source: .inline([plain])),
+      SegmentDeclaration(name: "s", source: .inline([unpinned])),
       SegmentDeclaration(name: "t", source: .inline([pinned])),
     ])
     #expect(ExitStatus(report) == .trust)

@@ -37,7 +37,7 @@ import Testing
     #expect(first.totals.fetched == 1)
     let second = try bench.run(segments: [Self.segment(Self.emptySum)])
     #expect(ExitStatus(second) == .ok)
-    #expect(bench.asked == [])
+    #expect(bench.requests == [])
     #expect(second.totals.kept == 1)
   }
 
@@ -62,7 +62,7 @@ import Testing
     bench.site["/m/@v/v1.0.0.zip"] = .init("<html>sorry</html>")
     let report = try bench.run(segments: [Self.segment(Self.otherSum)])
     #expect(ExitStatus(report) == .trust)
-    #expect(bench.asked == ["GET /m/@v/v1.0.0.zip"])
+    #expect(bench.requests == ["GET /m/@v/v1.0.0.zip"])
     #expect(
       report.items.first?.failure?.message
         == "it is not a zip file that could have the declared sum: it has no list of files at its end"
@@ -103,7 +103,7 @@ import Testing
     }
     _ = try bench.run(segments: [segment("1")])
     #expect(try bench.run(segments: [segment("1")]).totals.kept == 1)
-    #expect(bench.asked == [])
+    #expect(bench.requests == [])
     #expect(try bench.run(segments: [segment("2")]).totals.revalidated == 1)
     #expect(try bench.run(segments: [segment("2")]).totals.kept == 1)
     bench.site["/a"] = .init("", headers: [])

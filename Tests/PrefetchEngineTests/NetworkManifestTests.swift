@@ -29,15 +29,15 @@ import Testing
     arguments: ["\"battery_floor\": 10", "\"metered\": \"defer\""]
   )
   func together(rule: String) throws {
-    ethernet.answers[0].isMetered = true
-    ethernet.answers[0].power.isOnMains = true
+    ethernet.readings[0].isMetered = true
+    ethernet.readings[0].power.isOnMains = true
     bench.site["/first.json"] = page(rule, items: "\"a\"")
     bench.site["/second.json"] = page("\"metered\": \"defer\"", items: "\"b\"")
     let report = try bench.run([("first", ["first.json"]), ("second", ["second.json"])])
     #expect(report.segments[1].deferral == Deferral(rule: .metered))
-    #expect(bench.asked.contains("GET /a") == rule.contains("battery"))
-    #expect(!bench.asked.contains("GET /b"))
-    #expect(ethernet.asked.last?.contains(.metered) == true)
+    #expect(bench.requests.contains("GET /a") == rule.contains("battery"))
+    #expect(!bench.requests.contains("GET /b"))
+    #expect(ethernet.requestedAspects.last?.contains(.metered) == true)
   }
 
   @Test("An item's windows use the time zone that it names")
@@ -50,7 +50,7 @@ import Testing
     let items = [item("a", "Asia/Kolkata"), item("b", "Europe/Nowhere"), "\"c\""]
     bench.site["/list.json"] = page("", items: items.joined(separator: ","))
     let report = try bench.run([("s", ["list.json"])])
-    #expect(bench.asked == ["GET /c", "GET /list.json"])
+    #expect(bench.requests == ["GET /c", "GET /list.json"])
     let opening = try #require(Timestamp.parse("2023-11-15T16:30:00Z"))
     #expect(
       report.items.compactMap(\.deferral) == [
@@ -67,7 +67,7 @@ import Testing
     )
     let report = try bench.run([("s", ["list.json"])])
     #expect(report.segments[0].manifest.failure?.code == .manifestInvalid)
-    #expect(bench.asked == ["GET /list.json"])
+    #expect(bench.requests == ["GET /list.json"])
   }
 
   @Test("Equal rules of many items are computed once")
@@ -97,7 +97,7 @@ import Testing
     let (site, clock) = (bench.site, bench.clock)
     let transport = FakeTransport(staging: bench.store) { request in
       if request.url.path == "/a" { clock.advance(by: .seconds(60)) }
-      let page = site.answer(to: LoopbackRequest(method: "GET", target: request.url.path))
+      let page = site.page(for: LoopbackRequest(method: "GET", target: request.url.path))
       return .response(status: page.status, headers: page.headers, body: page.body)
     }
     let manifest = SegmentDeclaration.Source.remote(try WebURL("https://a.example/list.json"))
@@ -119,7 +119,7 @@ import Testing
     let transport = FakeTransport(staging: bench.store) { request in
       clock.advance(by: .seconds(6))
       machine.remembered.usage.add(1000, key)
-      let page = site.answer(to: LoopbackRequest(method: "GET", target: request.url.path))
+      let page = site.page(for: LoopbackRequest(method: "GET", target: request.url.path))
       return .response(status: page.status, headers: page.headers, body: page.body)
     }
     let entries = try ["a", "b", "c"].map { Bench.entry(try WebURL("https://a.example/\($0)")) }

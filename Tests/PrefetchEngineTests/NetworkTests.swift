@@ -18,11 +18,11 @@ import Testing
   }
 
   @Test("The network is not read when no rule depends on it")
-  func notAsked() throws {
+  func notRead() throws {
     bench.circumstances = ethernet
     let report = try bench.run([("s", ["list.json"])])
     #expect(report.totals.fetched == 2)
-    #expect(ethernet.asked.isEmpty && ethernet.recorded.isEmpty)
+    #expect(ethernet.requestedAspects.isEmpty && ethernet.recorded.isEmpty)
     #expect(report.network == nil)
   }
 
@@ -50,7 +50,7 @@ import Testing
     let failures = report.items.compactMap(\.failure)
     if isCutOff {
       #expect(away.count == 2)
-      #expect(failures == Array(repeating: .noWayOut, count: 6))
+      #expect(failures == Array(repeating: .noRoute, count: 6))
     } else {
       #expect(away.count > 6)
       #expect(failures.allSatisfy { $0.message.hasPrefix("nobody there") })
@@ -70,11 +70,11 @@ import Testing
     let report = try bench.run(
       segments: [first, SegmentDeclaration(name: "second", source: .inline([entry]))]
     )
-    #expect(bench.asked == ["GET /c"])
+    #expect(bench.requests == ["GET /c"])
     #expect(report.segments.map(\.state) == [.deferred, .current])
     #expect(report.segments[0].deferral == Deferral(rule: .networkType))
     #expect(ExitStatus(report) == .deferred)
-    #expect(ethernet.asked == [[.type]])
+    #expect(ethernet.requestedAspects == [[.type]])
     #expect(report.network?.type == .ethernet)
   }
 
@@ -85,7 +85,7 @@ import Testing
     for rule in rules {
       bench.site["/list.json"] = page(rule, items: "\"a\", \"b\"")
       let report = try bench.run([("s", ["list.json"])])
-      #expect(bench.asked == ["GET /list.json"])
+      #expect(bench.requests == ["GET /list.json"])
       #expect(report.totals.deferred == 2)
       #expect(report.items.allSatisfy { $0.deferral?.rule == .networkType })
     }
@@ -93,7 +93,7 @@ import Testing
     bench.policy.network.allowed = [.wifi]
     bench.site["/list.json"] = page("\"network\": {\"allow\": [\"any\"]},", items: "\"a\"")
     _ = try bench.run([("s", ["list.json"])])
-    #expect(bench.asked == [])
+    #expect(bench.requests == [])
   }
 
   @Test("An item narrows the rules for itself")
@@ -104,9 +104,9 @@ import Testing
       items: "{\"url\": \"a\", \"network\": {\"allow\": [\"wifi\"]}}, \"b\""
     )
     let report = try bench.run([("s", ["list.json"])])
-    #expect(bench.asked == ["GET /b", "GET /list.json"])
+    #expect(bench.requests == ["GET /b", "GET /list.json"])
     #expect(report.items.compactMap(\.deferral) == [Deferral(rule: .networkType)])
-    #expect(ethernet.asked == [[.type]])
+    #expect(ethernet.requestedAspects == [[.type]])
   }
 
   @Test("A manifest's windows use the time zone of the configuration")
@@ -143,7 +143,7 @@ import Testing
     // The window closes while the first body is in flight.
     let transport = FakeTransport(staging: bench.store) { request in
       clock.advance(by: .seconds(60))
-      let page = site.answer(to: LoopbackRequest(method: "GET", target: request.url.path))
+      let page = site.page(for: LoopbackRequest(method: "GET", target: request.url.path))
       return .response(status: page.status, headers: page.headers, body: page.body)
     }
     let report = try bench.run(
@@ -167,7 +167,7 @@ import Testing
     let clock = bench.clock
     let transport = FakeTransport(staging: bench.store) { request in
       clock.advance(by: .seconds(3))
-      let page = site.answer(to: LoopbackRequest(method: "GET", target: request.url.path))
+      let page = site.page(for: LoopbackRequest(method: "GET", target: request.url.path))
       return .response(status: page.status, headers: page.headers, body: page.body)
     }
     let report = try bench.run(
@@ -175,12 +175,12 @@ import Testing
       over: transport
     )
     #expect(report.totals.fetched == 2 && report.totals.deferred == 1)
-    #expect(circumstances.asked.count == 2)
+    #expect(circumstances.requestedAspects.count == 2)
     #expect(report.network?.type == .cellular)
   }
 
   @Test("Received bytes are recorded except by a dry run, and a used budget stops requests")
-  func books() throws {
+  func usageRecorded() throws {
     bench.circumstances = ethernet
     bench.policy.concurrency = 1
     bench.policy.network.budgets = [ByteBudget(period: .day, limit: 9)]
@@ -195,7 +195,7 @@ import Testing
     )
     #expect(ethernet.remembered.usage == TransferUsage([key: 9]))
     let next = try bench.run([("s", ["a", "b", "c"])])
-    #expect(bench.asked == [] && next.totals.deferred > 0)
+    #expect(bench.requests == [] && next.totals.deferred > 0)
     let midnight = try #require(Timestamp.parse("2023-11-15"))
     #expect(next.segments[0].deferral == Deferral(rule: .dailyLimit, until: midnight))
     bench.clock.advance(by: midnight - bench.clock.now().wall)
@@ -203,12 +203,12 @@ import Testing
   }
 
   @Test("A limit whose usage cannot be read stops all requests")
-  func brokenBooks() throws {
+  func unreadableUsage() throws {
     ethernet.failure = Failure(.disk, "no state")
     bench.circumstances = ethernet
     bench.policy.network.budgets = [ByteBudget(period: .day, limit: 9)]
     let report = try bench.run([("s", ["a"]), ("t", ["list.json"])])
-    #expect(bench.asked == [])
+    #expect(bench.requests == [])
     #expect(ExitStatus(report) == .io)
   }
 
@@ -222,7 +222,7 @@ import Testing
       bytes: 100_000,
       firstByte: nil
     )
-    ethernet.remembered.samples.note(sample)
+    ethernet.remembered.samples.add(sample)
     bench.circumstances = ethernet
     bench.policy.network.quality.good = 1_000_000
     bench.policy.network.quality.reactions = [.poor: .throttle]
@@ -233,7 +233,7 @@ import Testing
     #expect(slow.quality == .poor)
     bench.policy.network.quality.reactions = [.poor: .stop]
     let stopped = try bench.run([("s", paths)])
-    #expect(bench.asked == [] && stopped.totals.deferred == 8)
+    #expect(bench.requests == [] && stopped.totals.deferred == 8)
     #expect(
       stopped.segments[0].deferral == Deferral(rule: .quality, until: sample.ended + .seconds(900))
     )

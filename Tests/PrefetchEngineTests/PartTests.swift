@@ -67,7 +67,7 @@ struct PartTests {
     )
 
     let second = try run()
-    #expect(bench.asked == ["GET /2.json", "GET /3.json", "GET /m.json"])
+    #expect(bench.requests == ["GET /2.json", "GET /3.json", "GET /m.json"])
     #expect(second.totals.notModified == 3 && second.totals.kept == 3)
     #expect(second.segments.first?.manifest.status == .notModified)
 
@@ -112,7 +112,7 @@ struct PartTests {
     _ = try run()
     #expect(try bench.store.segments().first?.documents == [])
     _ = try run()
-    #expect(bench.asked == ["GET /m.json"])
+    #expect(bench.requests == ["GET /m.json"])
   }
 
   @Test(
@@ -139,13 +139,13 @@ struct PartTests {
   @Test("A manifest of several documents is planned as a whole, and offline from the store")
   func dryAndOffline() throws {
     let plan = try run(.plan)
-    #expect(bench.asked.filter { $0.hasSuffix(".json") }.count == 3)
+    #expect(bench.requests.filter { $0.hasSuffix(".json") }.count == 3)
     #expect(plan.items.map(\.action) == [.fetch, .fetch, .fetch])
     #expect(bench.store.commitCount == 0 && bench.store.staging.bodyCount == 0)
     _ = try run()
     bench.policy.isOffline = true
     let offline = try run(.plan)
-    #expect(bench.asked == [])
+    #expect(bench.requests == [])
     #expect(offline.totals.kept == 3)
   }
 
@@ -157,7 +157,7 @@ struct PartTests {
     let report = try run()
     #expect(ExitStatus(report) == .ok)
     #expect(report.totals.kept == 3)
-    #expect(bench.asked.filter { $0 == "GET /2.json" }.count == 2)
+    #expect(bench.requests.filter { $0 == "GET /2.json" }.count == 2)
     #expect(bench.store.lost.isEmpty)
   }
 
@@ -169,7 +169,7 @@ struct PartTests {
     let report = try run()
     #expect(ExitStatus(report) == .ok)
     #expect(report.items.map { $0.url.suffix(1) } == ["c", "a", "b"])
-    #expect(bench.asked == ["GET /a.xml", "GET /b.xml", "GET /c.xml", "GET /m.json"])
+    #expect(bench.requests == ["GET /a.xml", "GET /b.xml", "GET /c.xml", "GET /m.json"])
   }
 
   @Test("Pages are relative to their manifest, wherever its items are")
@@ -183,7 +183,7 @@ struct PartTests {
     bench.site["/x/a"] = .init("far A")
     bench.site["/x/b"] = .init("far B")
     #expect(ExitStatus(try bench.run(segments: [segment])) == .ok)
-    #expect(bench.asked == ["GET /2.json", "GET /m.json", "GET /x/a", "GET /x/b"])
+    #expect(bench.requests == ["GET /2.json", "GET /m.json", "GET /x/a", "GET /x/b"])
     #expect(try bodies == ["far A", "far B"])
   }
 
@@ -246,12 +246,12 @@ struct PartTests {
     #expect(request?.headers["Accept"]?.hasPrefix("application/vnd.pypi.simple.v1+json") == true)
 
     let second = try bench.run(segments: [segment])
-    #expect(bench.asked == ["GET /r.txt"], "what the requirement means is stored")
+    #expect(bench.requests == ["GET /r.txt"], "what the requirement means is stored")
     #expect(second.totals.notModified == 1 && second.totals.kept == 1)
 
     bench.site["/simple/left/"] = nil
-    let gone = try bench.run(segments: [segment])
-    #expect(ExitStatus(gone) == .ok && gone.totals.kept == 1)
+    let removed = try bench.run(segments: [segment])
+    #expect(ExitStatus(removed) == .ok && removed.totals.kept == 1)
   }
 
   @Test("A missing index of a project, or one without a matching file, is reported")

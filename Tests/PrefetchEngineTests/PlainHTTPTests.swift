@@ -64,7 +64,7 @@ import Testing
     segment.manifestHeaders = [HeaderField("Authorization", "Bearer key")]
     let (report, requests) = try Row.run(
       [segment],
-      answers: [row.url: Row.manifest(["a"])],
+      replies: [row.url: Row.manifest(["a"])],
       policy: Self.policy(row)
     )
     let code = report.segments.first?.manifest.failure?.code
@@ -82,7 +82,7 @@ import Testing
     policy.connections.mayBeProxied = true
     let (report, requests) = try Row.run(
       [try Row.remote("http://m.example/m.json")],
-      answers: ["http://m.example/m.json": Row.manifest(["a"])],
+      replies: ["http://m.example/m.json": Row.manifest(["a"])],
       policy: policy
     )
     #expect(report.segments.first?.manifest.failure?.code == .transportSecurity)

@@ -74,18 +74,18 @@ struct SignedManifestTests {
     publish(manifest(["a", "b"]))
     #expect(ExitStatus(try bench.run(segments: [try segment()])) == .ok)
     #expect(try bench.contents == ["a": "A", "b": "B"])
-    #expect(bench.asked.contains("GET /m.json.minisig?v=1"))
+    #expect(bench.requests.contains("GET /m.json.minisig?v=1"))
     #expect(ExitStatus(try bench.run(segments: [try segment()])) == .ok)
-    #expect(bench.asked == ["GET /a", "GET /b", "GET /m.json?v=1"])
+    #expect(bench.requests == ["GET /a", "GET /b", "GET /m.json?v=1"])
   }
 
   @Test("A signed manifest is verified again with new keys, although it did not change")
   func keysChange() throws {
     publish(manifest(["a"]))
     _ = try bench.run(segments: [try segment([])])
-    #expect(!bench.asked.contains { $0.contains("minisig") })
+    #expect(!bench.requests.contains { $0.contains("minisig") })
     #expect(ExitStatus(try bench.run(segments: [try segment()])) == .ok)
-    #expect(bench.asked.contains("GET /m.json.minisig?v=1"))
+    #expect(bench.requests.contains("GET /m.json.minisig?v=1"))
     let report = try bench.run(segments: [try segment([Self.otherKey])])
     #expect(ExitStatus(report) == .trust)
     #expect(report.segments.first?.manifest.failure?.code == .signature)
@@ -146,9 +146,9 @@ struct SignedManifestTests {
     publishPage(manifest(["b"]))
     #expect(ExitStatus(try bench.run(segments: [try segment()])) == .ok)
     #expect(try bench.contents == ["a": "A", "b": "B"])
-    #expect(bench.asked.contains("GET /2.json.minisig"))
+    #expect(bench.requests.contains("GET /2.json.minisig"))
     #expect(ExitStatus(try bench.run(segments: [try segment()])) == .ok)
-    #expect(bench.asked == ["GET /2.json", "GET /a", "GET /b", "GET /m.json?v=1"])
+    #expect(bench.requests == ["GET /2.json", "GET /a", "GET /b", "GET /m.json?v=1"])
   }
 
   static let badPages: [Bad] = [

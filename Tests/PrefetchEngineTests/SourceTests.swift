@@ -18,7 +18,7 @@ struct SourceTests {
     return SegmentDeclaration(name: "s", source: .inline([entry]))
   }
 
-  private func ok(_ text: String, _ headers: [HeaderField] = []) -> FakeTransport.Answer {
+  private func ok(_ text: String, _ headers: [HeaderField] = []) -> FakeTransport.Reply {
     .response(status: 200, headers: headers, body: Array(text.utf8))
   }
 
@@ -28,14 +28,14 @@ struct SourceTests {
     bench.policy.retries.count = 0
     let transport = FakeTransport(
       staging: bench.store,
-      answers: [
+      replies: [
         "https://a.example/x": [.failure(Failure(.connect, "refused", isTransient: true))],
         "https://b.example/x": [ok("wrong")],
         "https://c.example/x": [ok("right")],
       ]
     )
-    let places = ["https://b.example/x", "https://c.example/x", "https://d.example/x"]
-    let report = try bench.run([try segment(places, digest: "right")], over: transport)
+    let urls = ["https://b.example/x", "https://c.example/x", "https://d.example/x"]
+    let report = try bench.run([try segment(urls, digest: "right")], over: transport)
     #expect(ExitStatus(report) == .ok)
     #expect(try bench.contents == ["x": "right"])
     let item = try #require(report.items.first)
@@ -45,7 +45,7 @@ struct SourceTests {
     #expect(report.totals.bytesBody == 5)
     #expect(bench.store.staging.bodyCount == 0)
 
-    let again = try bench.run([try segment(places, digest: "right")], over: transport)
+    let again = try bench.run([try segment(urls, digest: "right")], over: transport)
     #expect(again.totals.kept == 1 && again.totals.requests == 0)
   }
 
@@ -54,7 +54,7 @@ struct SourceTests {
     let bench = Bench([:])
     let transport = FakeTransport(
       staging: bench.store,
-      answers: ["https://b.example/x": [ok("wrong")]]
+      replies: ["https://b.example/x": [ok("wrong")]]
     )
     let segment = try segment(["https://b.example/x", "https://c.example/x"], digest: "right")
     let report = try bench.run([segment], over: transport)
@@ -68,11 +68,11 @@ struct SourceTests {
   func validators() throws {
     let bench = Bench([:])
     let tag = HeaderField("ETag", "\"of-b\"")
-    var asked: [(String, String?)] = []
+    var requests: [(String, String?)] = []
     var isFirstDead = true
     let transport = FakeTransport(staging: bench.store) { request in
       let condition = request.headers.first { $0.name == "If-None-Match" }?.value
-      asked.append((request.url.host, condition))
+      requests.append((request.url.host, condition))
       if request.url.host == "a.example" {
         return isFirstDead
           ? .response(status: 404, headers: [], body: [])
@@ -88,8 +88,8 @@ struct SourceTests {
     #expect(second.totals.revalidated == 1)
     isFirstDead = false
     _ = try bench.run(segments, over: transport)
-    #expect(asked.map(\.0) == ["a.example", "b.example", "a.example", "b.example", "a.example"])
-    #expect(asked.map(\.1) == [nil, nil, nil, "\"of-b\"", nil])
+    #expect(requests.map(\.0) == ["a.example", "b.example", "a.example", "b.example", "a.example"])
+    #expect(requests.map(\.1) == [nil, nil, nil, "\"of-b\"", nil])
   }
 
   @Test("A single source has no list of sources in the report")
@@ -97,7 +97,7 @@ struct SourceTests {
     let bench = Bench([:])
     let report = try bench.run(
       [try segment([])],
-      over: FakeTransport(staging: bench.store, answers: [:])
+      over: FakeTransport(staging: bench.store, replies: [:])
     )
     #expect(report.items.first?.sources == [])
   }
@@ -111,7 +111,7 @@ struct PassingTests {
     let entries = try paths.map { Bench.entry(try WebURL("https://a.example/\($0)")) }
     var segment = SegmentDeclaration(name: "warm", source: .inline(entries))
     segment.isStored = false
-    segment.asksHeadOnly = head
+    segment.requestsHeadOnly = head
     return segment
   }
 
@@ -121,7 +121,7 @@ struct PassingTests {
     for _ in 0..<2 {
       let report = try bench.run(segments: [try segment(["a", "b"])])
       #expect(ExitStatus(report) == .ok)
-      #expect(bench.asked == ["GET /a", "GET /b"])
+      #expect(bench.requests == ["GET /a", "GET /b"])
       #expect(bench.site.requests.allSatisfy { $0.headers["If-None-Match"] == nil })
       #expect(report.totals.fetched == 2)
       #expect(report.totals.bytesBody == 6 && report.totals.bytesStored == 0)
@@ -135,7 +135,7 @@ struct PassingTests {
   func head() throws {
     let bench = Bench(["/a": .init("AAAA")])
     let report = try bench.run(segments: [try segment(["a", "gone"], head: true)])
-    #expect(bench.asked == ["HEAD /a", "HEAD /gone"])
+    #expect(bench.requests == ["HEAD /a", "HEAD /gone"])
     #expect(ExitStatus(report) == .incomplete)
     #expect(report.totals.fetched == 1 && report.totals.failed == 1)
     #expect(report.segments.first?.state == .incomplete)
@@ -162,7 +162,7 @@ struct PassingTests {
     _ = try bench.run(segments: [warm])
     let other = SegmentDeclaration(name: "keep", source: try segment(["a", "b"]).source)
     let report = try bench.run(segments: [try segment(["a"]), other])
-    #expect(bench.asked == ["GET /a", "GET /a", "GET /b"])
+    #expect(bench.requests == ["GET /a", "GET /a", "GET /b"])
     #expect(report.totals.removed == 0)
     #expect(try bench.contents == ["a": "AAAA", "b": "BB"])
     #expect(try bench.run(segments: [try segment([])]).totals.removed == 0)
@@ -173,7 +173,7 @@ struct PassingTests {
   func plan() throws {
     let bench = Bench(["/a": .init("AAAA")])
     let report = try bench.run(segments: [try segment(["a"])], mode: .plan)
-    #expect(bench.asked == ["HEAD /a"])
+    #expect(bench.requests == ["HEAD /a"])
     #expect(report.items.map(\.action) == [.fetch])
   }
 }

@@ -14,7 +14,7 @@ import Testing
     return policy
   }
 
-  private static let answers = [
+  private static let replies = [
     "https://m.example/m.json": Row.manifest(["https://m.example/a", "https://evil.test/b"]),
     "https://m.example/a": Row.body("A"), "https://evil.test/b": Row.body("B"),
   ]
@@ -29,7 +29,7 @@ import Testing
   func headers(url: String?, method: TransportRule.Method?, isNamed: Bool) throws {
     let (_, requests) = try Row.run(
       [try Row.remote("https://m.example/m.json")],
-      answers: Self.answers,
+      replies: Self.replies,
       policy: Self.rule(url, method: method)
     )
     let key = isNamed ? [] : ["key"]
@@ -52,7 +52,7 @@ import Testing
       segment.excerptOf = try manifest.map { try WebURL($0) }
       let (_, requests) = try Row.run(
         [segment],
-        answers: Self.answers,
+        replies: Self.replies,
         policy: Self.rule("**")
       )
       #expect(
@@ -76,7 +76,7 @@ import Testing
     segment.excerptOf = try manifest.map { try WebURL($0) }
     let (report, requests) = try Row.run(
       [segment],
-      answers: ["https://10.0.0.1/x": Row.body("X")]
+      replies: ["https://10.0.0.1/x": Row.body("X")]
     )
     #expect(Row.codes(report)["https://10.0.0.1/x"] == (isAllowed ? nil : .addressForbidden))
     #expect(requests.count == (isAllowed ? 1 : 0))

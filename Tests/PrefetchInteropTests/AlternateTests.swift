@@ -22,9 +22,9 @@ struct AlternateTests {
     mirror = try LoopbackServer { site.respond(to: $0) }
   }
 
-  /// Declares the items at `place`, with the other servers as alternates in this order.
-  private func declare(at place: String, beside others: [String], _ more: String = "") {
-    let urls = (0..<Self.count).map { "\"\(place)/\($0)\"" }.joined(separator: ", ")
+  /// Declares the items at `base`, with the other servers as alternates in this order.
+  private func declare(at base: String, alongside others: [String], _ more: String = "") {
+    let urls = (0..<Self.count).map { "\"\(base)/\($0)\"" }.joined(separator: ", ")
     home.configure(
       """
       segments: [{ name: s, urls: [\(urls)], alternates: [\(others.joined(separator: ", "))], \
@@ -48,8 +48,8 @@ struct AlternateTests {
 
   @Test("An alternate supplies every item that a dead server does not", arguments: [1, 2])
   func deadServer(deadCount: Int) throws {
-    let places = [dead, LoopbackPort.free()].prefix(deadCount).map { "http://127.0.0.1:\($0)" }
-    declare(at: places[0], beside: places.dropFirst() + [mirror.address("/")])
+    let bases = [dead, LoopbackPort.free()].prefix(deadCount).map { "http://127.0.0.1:\($0)" }
+    declare(at: bases[0], alongside: bases.dropFirst() + [mirror.address("/")])
     let plan = try home.run("plan", "--json")
     #expect(plan.status == 0, "\(plan)")
     try expectAll(home.run("--json"), "fetched", sourceLocation: #_sourceLocation)
@@ -66,7 +66,7 @@ struct AlternateTests {
   )
   func quietServer(status: Int) throws {
     let quiet = try LoopbackServer { _ in .respond(status, [("Retry-After", "86400")]) }
-    declare(at: quiet.address(""), beside: [mirror.address("/")])
+    declare(at: quiet.address(""), alongside: [mirror.address("/")])
     try expectAll(home.run("--json"), "fetched", sourceLocation: #_sourceLocation)
     #expect(quiet.requests.count <= 4)
     // The gate is still closed in the next run, which starts with the other server.
@@ -78,7 +78,7 @@ struct AlternateTests {
   @Test("A dead alternate does not turn a deferral into a failure")
   func quietAndDead() throws {
     let quiet = try LoopbackServer { _ in .respond(503, [("Retry-After", "86400")]) }
-    declare(at: quiet.address(""), beside: ["http://127.0.0.1:\(dead)"])
+    declare(at: quiet.address(""), alongside: ["http://127.0.0.1:\(dead)"])
     let run = try home.run("--json")
     #expect(try run.status == 75 && run.totals()["deferred"] == Self.count, "\(run)")
   }
@@ -86,14 +86,14 @@ struct AlternateTests {
   @Test("Items are kept with `max_stale` and fail without it where all alternates are dead")
   func allDead() throws {
     var server: LoopbackServer? = try LoopbackServer { [site] in site.respond(to: $0) }
-    let place = try #require(server?.address(""))
-    declare(at: place, beside: ["http://127.0.0.1:\(dead)"])
+    let base = try #require(server?.address(""))
+    declare(at: base, alongside: ["http://127.0.0.1:\(dead)"])
     #expect(try home.run().status == 0)
     server = nil
-    declare(at: place, beside: ["http://127.0.0.1:\(dead)"], ", max_stale: 1d")
+    declare(at: base, alongside: ["http://127.0.0.1:\(dead)"], ", max_stale: 1d")
     let stale = try home.run("--json")
     #expect(try stale.status == 0 && stale.totals()["kept"] == Self.count, "\(stale)")
-    declare(at: place, beside: ["http://127.0.0.1:\(dead)"])
+    declare(at: base, alongside: ["http://127.0.0.1:\(dead)"])
     let failing = try home.run("--json")
     #expect(try failing.status == 69 && failing.totals()["failed"] == Self.count, "\(failing)")
     let document = try failing.json()

@@ -34,9 +34,9 @@ struct CheckPlainHTTPTests {
     let found = try check.json().list("diagnostics").filter {
       $0.text("code") == "config.plain-http"
     }
-    let places = found.map { "\($0.text("line") ?? "-") \($0.text("path") ?? "-")" }
+    let locations = found.map { "\($0.text("line") ?? "-") \($0.text("path") ?? "-")" }
     #expect(
-      Set(places) == [
+      Set(locations) == [
         "1 registration.url", "5 segments[0].manifest", "6 segments[0].base",
         "7 segments[0].alternates", "10 segments[1].urls[0].url", "11 segments[1].urls[1].url",
         "11 segments[1].urls[1].alternates[0].url",

@@ -48,21 +48,21 @@ struct CollectTests {
     unsafe unlink(home.path("other.yaml"))
     let before = try Set(cached)
     let limit = ["--set", "cache.size=7"]
-    let told = try home.run(["gc", "--dry-run"] + limit)
+    let plan = try home.run(["gc", "--dry-run"] + limit)
     #expect(try Set(cached) == before)
-    let drops = told.lines.filter { $0.hasPrefix("  drops ") }
-    #expect(drops.contains { $0.hasSuffix(server.address("/3")) }, "\(told)")
+    let drops = plan.lines.filter { $0.hasPrefix("  drops ") }
+    #expect(drops.contains { $0.hasSuffix(server.address("/3")) }, "\(plan)")
     let document = try home.run(["gc", "--dry-run", "--json"] + limit).json()
     #expect(document.number("items") == drops.count)
     #expect(document.text("drops.0.url") != nil)
 
     let real = try home.run(["gc", "--json"] + limit).json()
-    #expect(real.number("items") == drops.count, "\(told)")
-    let gone = try before.subtracting(cached)
-    #expect(gone.count == drops.count)
+    #expect(real.number("items") == drops.count, "\(plan)")
+    let removed = try before.subtracting(cached)
+    #expect(removed.count == drops.count)
     for line in drops {
       let url = line.split(separator: " ").last ?? ""
-      #expect(gone.contains { $0.contains(url) }, "\(line)")
+      #expect(removed.contains { $0.contains(url) }, "\(line)")
     }
   }
 

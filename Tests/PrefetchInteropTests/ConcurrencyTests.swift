@@ -35,8 +35,8 @@ struct ConcurrencyTests {
   private func server(_ number: UInt8, _ barrier: Barrier) throws -> LoopbackServer {
     try LoopbackServer(number: number) { request in
       barrier.arrive(at: Int(number) - 1)
-      let answer = Script.respond(200, text: "\(number) \(request.path)")
-      return Script([.pause(barrier.gate), .wait(.milliseconds(60))] + answer.steps)
+      let response = Script.respond(200, text: "\(number) \(request.path)")
+      return Script([.pause(barrier.gate), .wait(.milliseconds(60))] + response.steps)
     }
   }
 

@@ -135,10 +135,10 @@ struct ControlTests {
 
   @Test("An item that is paused while a run fetches it stays paused")
   func pausedMeanwhile() throws {
-    let (isAsked, mayAnswer) = (Latch(), Latch())
+    let (isRequested, mayRespond) = (Latch(), Latch())
     let slow = try LoopbackServer { [site] request in
-      isAsked.open()
-      mayAnswer.wait()
+      isRequested.open()
+      mayRespond.wait()
       return site.respond(to: request)
     }
     home.configure(
@@ -148,9 +148,9 @@ struct ControlTests {
       """
     )
     let run = try home.start(["-q"])
-    isAsked.wait()
+    isRequested.wait()
     #expect(try home.run("pause", slow.address("/a")).status == 0)
-    mayAnswer.open()
+    mayRespond.open()
     #expect(run.finish().status == 0)
     let items = try home.run("list", "--json").json().list("items")
     #expect(items.map { $0.text("state") } == ["paused"])

@@ -117,7 +117,7 @@ struct ControlsInFlightTests {
   }
 
   @Test("An item that is removed during its revalidation stays removed in that run")
-  func askedAgain() throws {
+  func requestedAgain() throws {
     declare(["/asked", "/b"])
     #expect(try home.run("-q").status == 0)
     let run = try home.start(["--json", "--revalidate"])
@@ -176,7 +176,7 @@ struct ControlsInFlightTests {
   }
 
   @Test("An item in flight is reported with its bytes by `list`, `explain` and `status`")
-  func told() throws {
+  func reported() throws {
     let url = server.address("/a")
     let run = try home.start(["-q"])
     waitFor(begun)

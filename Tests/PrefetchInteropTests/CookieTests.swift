@@ -10,7 +10,7 @@ struct CookieTests {
   private let home: Home
   private let trust: TrustGround
   private let server: TLSServer
-  private let plain: LoopbackServer
+  private let plainServer: LoopbackServer
   private let tier: TierGround
 
   init() throws {
@@ -20,11 +20,11 @@ struct CookieTests {
     var options = TLSServer.Options(try trust.leaf(for: "IP:127.0.0.1,DNS:localhost"))
     options.script = { head in
       let words = head.split(separator: " ", maxSplits: 2).map(String.init)
-      return Self.answer(words.count > 1 ? words[1] : "", Self.cookies(of: head))
+      return Self.reply(words.count > 1 ? words[1] : "", Self.cookies(of: head))
     }
     server = try TLSServer(options)
-    plain = try LoopbackServer { request in
-      Self.answer(request.target, request.headers["Cookie"] ?? "")
+    plainServer = try LoopbackServer { request in
+      Self.reply(request.target, request.headers["Cookie"] ?? "")
     }
   }
 
@@ -33,7 +33,7 @@ struct CookieTests {
       .map { String($0.dropFirst(8)) } ?? ""
   }
 
-  private static func answer(_ path: String, _ cookies: String) -> Script {
+  private static func reply(_ path: String, _ cookies: String) -> Script {
     let names = Set(
       cookies.split(separator: "; ").map { String($0.prefix { $0 != "=" }) }
     )
@@ -122,12 +122,12 @@ struct CookieTests {
 
   @Test("A cookie reaches no other host and no plain http")
   func hosts() throws {
-    configure("\"\(url("/away/\(server.port)"))\", \"\(plain.address("/start"))\"")
+    configure("\"\(url("/away/\(server.port)"))\", \"\(plainServer.address("/start"))\"")
     let run = try home.run("--json", "--items", "all")
     #expect(run.status == 3, "\(run)")
     let body = try home.run("get", "--offline", url("/away/\(server.port)"))
     #expect(body.output == "shown: ", "\(body)")
-    #expect(plain.requests.allSatisfy { $0.headers["Cookie"] == nil })
-    #expect(plain.requests.map(\.target) == ["/start", "/gate", "/body"])
+    #expect(plainServer.requests.allSatisfy { $0.headers["Cookie"] == nil })
+    #expect(plainServer.requests.map(\.target) == ["/start", "/gate", "/body"])
   }
 }

@@ -127,11 +127,11 @@ struct DailyExampleTests {
   func webhook() throws {
     let run = try home.shell("\(root)/examples/notify/run \"$prefetch\"")
     #expect(run.status == 0, "\(run)")
-    let answers = run.lines.filter { $0.hasPrefix("the receiver answers") }.map { $0.suffix(3) }
-    #expect(answers == ["202", "202", "401"], "\(run)")
-    let endings = run.lines.filter { $0.hasPrefix("prefetch notify ends") }
+    let statuses = run.lines.filter { $0.hasPrefix("the receiver answers") }.map { $0.suffix(3) }
+    #expect(statuses == ["202", "202", "401"], "\(run)")
+    let exitLines = run.lines.filter { $0.hasPrefix("prefetch notify ends") }
     #expect(
-      endings == ["prefetch notify ends with 0 done", "prefetch notify ends with 6 not ours"],
+      exitLines == ["prefetch notify ends with 0 done", "prefetch notify ends with 6 not ours"],
       "\(run)"
     )
     #expect(run.lines.last?.hasSuffix("/weather.txt") == true, "\(run)")

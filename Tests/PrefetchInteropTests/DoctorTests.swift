@@ -37,8 +37,8 @@ struct DoctorTests {
       let run = try home.run(command)
       #expect(run.status == 0, "\(command): \(run)")
       for path in ["network.http", "transport.rules[0].http"] {
-        let told = (run.output + run.errors).contains("`\(path): 3` has no effect: libcurl ")
-        #expect(told == lacks, "\(command): \(run)")
+        let reported = (run.output + run.errors).contains("`\(path): 3` has no effect: libcurl ")
+        #expect(reported == lacks, "\(command): \(run)")
       }
     }
     home.configure(
@@ -96,8 +96,8 @@ struct DoctorTests {
     let site = Site(["/a": Site.Page("body"), "/held": Site.Page("held")])
     let gate = Gate()
     let server = try LoopbackServer { request in
-      let answer = site.respond(to: request)
-      return request.path == "/held" ? Script([.pause(gate)] + answer.steps) : answer
+      let response = site.respond(to: request)
+      return request.path == "/held" ? Script([.pause(gate)] + response.steps) : response
     }
     let segment = { (more: String) in
       "segments: [{ name: one, urls: [\"\(server.address("/a"))\"]\(more) }]"

@@ -90,7 +90,7 @@ struct DocumentSchemaTests {
 
   @Test("Documents about items match their schemas")
   func items() throws {
-    let (ask, gone) = (server.address("/ask"), server.address("/gone"))
+    let (present, absent) = (server.address("/ask"), server.address("/gone"))
     #expect(try home.run("-q").status == 3)
     let list = try check("list", try home.run("list", "--json"))
     #expect(list.list("items").count >= 2)
@@ -99,16 +99,16 @@ struct DocumentSchemaTests {
     }
     _ = try check("identities", try home.run("list", "--identities", "--json"))
     for options in [[], ["--or-url"], ["--under", "http://127.0.0.1:7733/"]] {
-      _ = try check("path", try home.run(["path", ask, "--json"] + options))
+      _ = try check("path", try home.run(["path", present, "--json"] + options))
     }
-    _ = try check("path", try home.run("path", gone, "--or-url", "--json"))
-    for url in [ask, gone, server.address("/unknown"), "https://cdn.example.com/pinned"] {
+    _ = try check("path", try home.run("path", absent, "--or-url", "--json"))
+    for url in [present, absent, server.address("/unknown"), "https://cdn.example.com/pinned"] {
       _ = try check("explain", try home.run("explain", url, "--json"))
     }
-    let got = try check("get", try home.run("get", ask, gone, "-o", "got/", "--json"), [3])
+    let got = try check("get", try home.run("get", present, absent, "-o", "got/", "--json"), [3])
     #expect(got.list("items").count == 1 && got.list("failures").count == 1)
     for action in ["pause", "resume", "lock", "rm", "unlock"] {
-      _ = try check("control", try home.run(action, ask, "--json"), [0, 3])
+      _ = try check("control", try home.run(action, present, "--json"), [0, 3])
     }
     home.write("by hand", to: "file")
     let url = "https://cdn.example.com/file"
@@ -151,9 +151,9 @@ struct DocumentSchemaTests {
     #expect(list.list("open").count == 1)
     _ = try check("event", try home.run("event", "stop", "import", "--json"))
     #expect(try home.run("event", "run", "build", "--", "true").status == 0)
-    let ask = server.address("/ask")
-    _ = try check("event", try home.run("event", "consume", ask, "--to", "1", "--json"))
-    #expect(try home.run("get", ask, "-o", "-").status == 0)
+    let present = server.address("/ask")
+    _ = try check("event", try home.run("event", "consume", present, "--to", "1", "--json"))
+    #expect(try home.run("get", present, "-o", "-").status == 0)
     let waiting = try check("event-list", try home.run("event", "list", "--json"))
     #expect(waiting.list("events").count == 5)
     let flushed = try check("event-flush", try home.run("event", "flush", "--json"))

@@ -4,7 +4,7 @@ import Testing
 /// A list without items is either intended or a fault, as the configuration decides.
 @Suite("A list without items", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct EmptyListTests {
-  private enum Told: Sendable { case guarded, warned, failed }
+  private enum Reported: Sendable { case guarded, warned, failed }
 
   private let home: Home
 
@@ -18,11 +18,11 @@ struct EmptyListTests {
     )
   }
 
-  private func expect(_ told: Told, _ arguments: String...) throws {
+  private func expect(_ reported: Reported, _ arguments: String...) throws {
     let run = try home.run(arguments)
     let report = try home.run(arguments + ["--json"]).json()
     let codes = report.list("diagnostics").map { $0.text("code") }
-    switch told {
+    switch reported {
     case .warned:
       #expect(run.status == 0, "\(run)")
       #expect(run.errors.hasPrefix("warning: `s` has no items  [manifest.empty]\n"), "\(run)")
@@ -56,15 +56,15 @@ struct EmptyListTests {
     home.write(text, to: "list.json")
     for source in ["manifest: \"\(server.address("/list"))\"", "manifest: ./list.json"] {
       let format = text.isEmpty || text.contains("items") ? "" : ", format: ndjson"
-      for (rules, told) in [
-        ("", Told.guarded), (", allow_empty: true", .warned),
+      for (rules, reported) in [
+        ("", Reported.guarded), (", allow_empty: true", .warned),
         (", fail_on_empty: true", .guarded), (", allow_empty: true, fail_on_empty: true", .failed),
       ] {
         try home.removeCache()
         declare(source + format, rules)
-        try expect(told, "plan")
-        try expect(told, "run")
-        try expect(told, "run")
+        try expect(reported, "plan")
+        try expect(reported, "run")
+        try expect(reported, "run")
       }
     }
   }

@@ -103,20 +103,20 @@ struct EnvironmentTests {
 
   @Test("The proxy of the environment is used unless the configuration says otherwise")
   func proxies() throws {
-    let plain = try WebURL("http://127.0.0.1:\(LoopbackPort.free())/a")
+    let insecure = try WebURL("http://127.0.0.1:\(LoopbackPort.free())/a")
     let local = "transport_security: { NSAllowsLocalNetworking: true }"
     for network in ["{ proxy: env }", "{}"] {
-      declare(network, plain, local)
+      declare(network, insecure, local)
       let run = try home.run("--refetch")
       #expect(run.status == 0, "\(run)")
     }
     #expect(trap.requests.count == 2)
     let named = try LoopbackServer { _ in .respond(200, text: "from another proxy") }
-    declare("{ proxy: \"http://127.0.0.1:\(named.port)\" }", plain, local)
+    declare("{ proxy: \"http://127.0.0.1:\(named.port)\" }", insecure, local)
     #expect(try home.run("--refetch").status == 0)
     #expect(trap.requests.count == 2)
     #expect(named.requests.count == 1)
-    declare("{ proxy: none, retries: { items: 0, lookups: 0 } }", plain, local)
+    declare("{ proxy: none, retries: { items: 0, lookups: 0 } }", insecure, local)
     #expect(try home.run("--refetch").status == 69)
     #expect(trap.requests.count == 2)
   }
@@ -154,7 +154,7 @@ struct EnvironmentTests {
   }
 
   @Test("An `Authorization` header of a rule wins over credentials of netrc")
-  func credentialsBesideRule() throws {
+  func credentialsAndRule() throws {
     let origin = try LoopbackServer { _ in .respond(200, text: "x") }
     declare(
       "{ proxy: none, netrc: true }",

@@ -14,8 +14,8 @@ struct EventTests {
   init() throws {
     home = try Home()
     server = try LoopbackServer { [site, gate] request in
-      let answer = site.respond(to: request)
-      return request.path == "/held" ? Script([.pause(gate)] + answer.steps) : answer
+      let response = site.respond(to: request)
+      return request.path == "/held" ? Script([.pause(gate)] + response.steps) : response
     }
     for name in ["/a", "/b", "/held"] { site[name] = Site.Page("body of \(name)") }
     configure()
@@ -61,19 +61,22 @@ struct EventTests {
   func departures() throws {
     #expect(try home.run("-q").status == 0)
     var count = 0
-    func gone(_ paths: [String], _ reason: String, room: String = "1GB") throws {
+    func checkRemoved(_ paths: [String], _ reason: String, room: String = "1GB") throws {
       count += 1
       let file = "events\(count)"
       let run = try home.run("-q", "--events", file, "--set", "cache.size=\(room)")
       #expect(run.status == (reason == "space" ? 3 : 0), "\(run)")
       for name in ["cache.removed", "items.evicted"] {
-        let told = events(file).filter { $0.text("event") == name }
-        #expect(told.compactMap { $0.text("url") } == paths.map { server.address($0) }, "\(reason)")
-        #expect(told.allSatisfy { $0.text("reason") == reason }, "\(told)")
+        let reported = events(file).filter { $0.text("event") == name }
+        #expect(
+          reported.compactMap { $0.text("url") } == paths.map { server.address($0) },
+          "\(reason)"
+        )
+        #expect(reported.allSatisfy { $0.text("reason") == reason }, "\(reported)")
       }
     }
     configure(paths: ["/a"])
-    try gone(["/b"], "unsubscribed")
+    try checkRemoved(["/b"], "unsubscribed")
     func item(_ more: String) {
       home.configure(
         """
@@ -84,15 +87,15 @@ struct EventTests {
       )
     }
     item(", expires: 2020-01-01T00:00:00Z")
-    try gone(["/a"], "expired")
+    try checkRemoved(["/a"], "expired")
     item("")
-    try gone([], "none")
+    try checkRemoved([], "none")
     site["/a"] = Site.Page([], status: 410)
-    try gone(["/a"], "deleted")
+    try checkRemoved(["/a"], "deleted")
     site["/a"] = Site.Page("body of /a")
     configure()
-    try gone([], "none")
-    try gone(["/b"], "space", room: "15")
+    try checkRemoved([], "none")
+    try checkRemoved(["/b"], "space", room: "15")
   }
 
   @Test(
@@ -115,7 +118,7 @@ struct EventTests {
         """
       )
     }
-    func told() throws -> [String] {
+    func reportedLines() throws -> [String] {
       FileTree.remove(home.path("events"))
       FileTree.remove(home.path("told"))
       let run = try home.run(hasHook ? ["-q"] : ["-q", "--events", "events"])
@@ -131,12 +134,12 @@ struct EventTests {
     }
     site["/c"] = Site.Page("body of /c")
     declare("/a", "/b")
-    #expect(try told().sorted() == ["one true", "true 1", "two true"])
-    #expect(try told().sorted() == ["one false", "two false"])
+    #expect(try reportedLines().sorted() == ["one true", "true 1", "two true"])
+    #expect(try reportedLines().sorted() == ["one false", "two false"])
     declare("/a")
-    #expect(try told().sorted() == ["one true", "true 2", "two false"])
+    #expect(try reportedLines().sorted() == ["one true", "true 2", "two false"])
     site["/a"] = Site.Page("another body")
-    #expect(try told().sorted() == ["one true", "true 3", "two false"])
+    #expect(try reportedLines().sorted() == ["one true", "true 3", "two false"])
   }
 
   @Test("Progress events have the position of each body in flight")
@@ -157,13 +160,13 @@ struct EventTests {
       """
     )
     let run = try home.start(["-q", "--events", "events"])
-    let isTold = { events("events").contains { !$0.list("transfers").isEmpty } }
+    let hasTransfers = { events("events").contains { !$0.list("transfers").isEmpty } }
     let end = ContinuousClock.now + .seconds(60)
-    while !isTold(), ContinuousClock.now < end { sched_yield() }
+    while !hasTransfers(), ContinuousClock.now < end { sched_yield() }
     gate.open()
     #expect(run.finish().status == 0)
-    let told = events("events").flatMap { $0.list("transfers") }
-    let first = try #require(told.first)
+    let reported = events("events").flatMap { $0.list("transfers") }
+    let first = try #require(reported.first)
     #expect(first.text("url") == slow.address("/slow") && first.text("segment") == "s")
     #expect(first.text("bytes") == "\(half.count)" && first.text("total") == "\(size)")
     #expect(first.text("rate").flatMap { Int($0) } != nil)
@@ -243,7 +246,7 @@ struct EventTests {
     site["/c"] = Site.Page([], status: 500)
     let paths = ["/a", "/b", "/c"]
     configure(paths: paths)
-    let plain = try home.run("--json", "--items", "all")
+    let silent = try home.run("--json", "--items", "all")
     try home.removeCache()
     let path = program("hook", body == "unread" ? "exit 0" : body)
     let hooks = ["run.started", "cache.added", "items.failed", "segment.done"].map {
@@ -254,9 +257,9 @@ struct EventTests {
       "mkfifo events; exec 7<>events; exec \"$prefetch\" --json --items all"
         + (body == "unread" ? " --events events" : "")
     )
-    #expect(run.status == plain.status && run.status == 3, "\(run)")
+    #expect(run.status == silent.status && run.status == 3, "\(run)")
     #expect(run.errors.utf8.count < 10_000, "what a hook says floods nothing")
-    #expect(try Self.facts(run.json()) == Self.facts(plain.json()))
+    #expect(try Self.facts(run.json()) == Self.facts(silent.json()))
   }
 
   /// Returns the parts of a report that do not depend on time.
@@ -276,20 +279,20 @@ struct EventTests {
   @Test("Events come in order: the items of a segment before the end of that segment")
   func order() throws {
     #expect(try home.run("-q", "--events", "events").status == 0)
-    let told = names("events")
-    #expect(told.first == "run.started" && told.last == "run.finished")
-    let place = { (name: String) in told.firstIndex(of: name) ?? -1 }
-    #expect(place("items.discovered") < place("items.started"))
-    #expect(place("items.started") < place("cache.added"))
-    #expect(told.count { $0 == "items.started" } == 1, "all of them together")
+    let reported = names("events")
+    #expect(reported.first == "run.started" && reported.last == "run.finished")
+    let index = { (name: String) in reported.firstIndex(of: name) ?? -1 }
+    #expect(index("items.discovered") < index("items.started"))
+    #expect(index("items.started") < index("cache.added"))
+    #expect(reported.count { $0 == "items.started" } == 1, "all of them together")
     let started = events("events").first { $0.text("event") == "items.started" }
     #expect(started?.text("segment") == "basics" && started?.text("count") == "2")
     #expect(
       started?.at("urls")?.sequence?.compactMap(\.text) == ["/a", "/b"].map { server.address($0) }
     )
-    #expect(place("cache.added") < place("items.downloaded"))
-    #expect(place("items.downloaded") + 1 == place("segment.done"))
-    #expect(told.count { $0 == "cache.added" } == 2)
+    #expect(index("cache.added") < index("items.downloaded"))
+    #expect(index("items.downloaded") + 1 == index("segment.done"))
+    #expect(reported.count { $0 == "cache.added" } == 2)
   }
 
   @Test(

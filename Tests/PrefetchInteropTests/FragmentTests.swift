@@ -29,8 +29,8 @@ struct FragmentTests {
     let refused = try home.run("get", url("sha256=\(bad)"))
     #expect(refused.status == 5, "\(refused)")
     #expect(refused.output == "" && refused.errors.contains("digest_mismatch"))
-    let taken = try home.run("get", url("sha256=\(good)"))
-    #expect(taken.status == 0 && taken.output == "body of one", "\(taken)")
+    let accepted = try home.run("get", url("sha256=\(good)"))
+    #expect(accepted.status == 0 && accepted.output == "body of one", "\(accepted)")
     let count = server.requests.count
     // A body that matches its digest needs no request; a body that does not match is an error.
     #expect(try home.run("get", url("sha256=\(good)")).output == "body of one")

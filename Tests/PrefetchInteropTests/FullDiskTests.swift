@@ -178,7 +178,7 @@ struct FullDiskTests {
   }
 
   @Test("Small items are stored beside one that never fits, and a full disk still gets a report")
-  func smallBesideLarge() throws {
+  func smallAndLarge() throws {
     var home = home
     let small = try #require(SmallDisk(bytes: 3 << 20, at: home.path("small")))
     home.variables["XDG_CACHE_HOME"] = small.path

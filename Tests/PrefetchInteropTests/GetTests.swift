@@ -119,10 +119,10 @@ struct GetTests {
     let good = try home.run("get", "--revalidate", url)
     #expect(good.status == 0, "\(good)")
     #expect(good.output == "body of one")
-    let asked = server.requests.count
+    let requestCount = server.requests.count
     // The body is stale by its headers, but pinned by its digest.
     #expect(try home.run("get", url).output == "body of one")
-    #expect(server.requests.count == asked)
+    #expect(server.requests.count == requestCount)
     #expect(try home.run("get", server.address("/two")).status == 0)
     #expect(server.requests.last?.headers["X-Segment"] == nil)
   }

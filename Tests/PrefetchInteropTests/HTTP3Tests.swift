@@ -65,9 +65,9 @@ struct HTTP3Tests {
     #expect(Set(digests).isSubset(of: FileTree.objects(home.cache).keys))
     #expect(try versions("revalidated") == ["3"])
     #expect(try home.run("verify").status == 0)
-    let answers = server.stop()
-    #expect(answers.count == 2 * (1 + Self.count))
-    #expect(Set(answers) == ["HTTP/3.0"])
+    let responseVersions = server.stop()
+    #expect(responseVersions.count == 2 * (1 + Self.count))
+    #expect(Set(responseVersions) == ["HTTP/3.0"])
   }
 
   @Test("HTTP/3 serves single items")
@@ -106,20 +106,20 @@ struct HTTP3Tests {
     declare(server)
     let firewall = isSwallowed ? try DatagramEar(server.port) : nil
     #expect(try versions("fetched") == ["2"])
-    #expect(firewall?.takeCount() != 0)
+    #expect(firewall?.drainCount() != 0)
 
     let ear = try firewall ?? DatagramEar(server.port)
     #expect(try versions("revalidated") == ["2"])
     #expect(try home.run("get", "--revalidate", server.url("f1")).output == body(1))
     #expect(try home.run("plan").status == 0)
-    #expect(ear.takeCount() == 0)
+    #expect(ear.drainCount() == 0)
 
     declare(server, "network: { user_agent: another }")
     #expect(try versions("revalidated") == ["2"])
-    #expect(ear.takeCount() > 0)
+    #expect(ear.drainCount() > 0)
     declare(server)
     #expect(try versions("revalidated") == ["2"])
-    #expect(ear.takeCount() == 0)
+    #expect(ear.drainCount() == 0)
   }
 
   @Test("A blocked HTTP/3 connection of a single item is remembered too")
@@ -129,9 +129,9 @@ struct HTTP3Tests {
     declare(server)
     let ear = try DatagramEar(server.port)
     #expect(try home.run("get", server.url("other")).output == "another")
-    #expect(ear.takeCount() > 0)
+    #expect(ear.drainCount() > 0)
     #expect(try versions("fetched") == ["2"])
-    #expect(ear.takeCount() == 0)
+    #expect(ear.drainCount() == 0)
   }
 
   @Test("HTTP/3 connections that break later fall back to HTTP/2", arguments: [12, 100])
@@ -145,7 +145,7 @@ struct HTTP3Tests {
     }
     let ear = try DatagramEar(older.port)
     #expect(try versions("revalidated") == ["2"])
-    #expect(ear.takeCount() == 0)
+    #expect(ear.drainCount() == 0)
     #expect(newer.stop().contains("HTTP/3.0"))
   }
 
@@ -160,10 +160,10 @@ struct HTTP3Tests {
     let ear = try DatagramEar(server.port)
     declare(server, "network: { http: \"\(version)\" }")
     #expect(try versions("fetched") == [version])
-    #expect(ear.takeCount() == 0)
+    #expect(ear.drainCount() == 0)
     declare(server, "network: { http: \"3\" }")
     #expect(try versions("revalidated") == ["2"])
-    #expect(ear.takeCount() > 0)
+    #expect(ear.drainCount() > 0)
   }
 
   @Test("HTTP/3 is not tried through a proxy", arguments: [true, false])
@@ -178,9 +178,9 @@ struct HTTP3Tests {
     let run = try home.run()
     #expect(run.status != 0, "\(run)")
     #expect(proxy.requests.first?.method == "CONNECT")
-    #expect(ear.takeCount() == 0)
+    #expect(ear.drainCount() == 0)
     declare(server)
     #expect(try versions("fetched") == ["2"])
-    #expect(ear.takeCount() > 0)
+    #expect(ear.drainCount() > 0)
   }
 }

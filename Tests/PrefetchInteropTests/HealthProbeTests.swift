@@ -47,9 +47,9 @@ struct HealthProbeTests {
     // A disk that is not mounted is an empty folder.
     try home.removeCache()
     _ = try home.shell("mkdir -m 700 \(home.cache)")
-    let gone = try probe("--max-age", "1h")
-    #expect(gone.status == 3, "\(gone)")
-    #expect(gone.errors.contains("there is no cache"))
+    let missing = try probe("--max-age", "1h")
+    #expect(missing.status == 3, "\(missing)")
+    #expect(missing.errors.contains("there is no cache"))
     #expect(try probe().status == 0)
   }
 
@@ -158,15 +158,15 @@ struct HealthProbeTests {
   @Test("A health probe reads the configuration where its cache only has the name of a mirror's")
   func namedAlike() throws {
     try declare("  - { name: extra, required: false, urls: [\"\(Self.nowhere)/x\"] }")
-    let place = ["--cache-dir", home.path(".prefetch")]
-    #expect(try home.run(["run"] + place).status == 0)
-    let status = try home.run(["status", "--max-age", "1h", "--json"] + place)
+    let folder = ["--cache-dir", home.path(".prefetch")]
+    #expect(try home.run(["run"] + folder).status == 0)
+    let status = try home.run(["status", "--max-age", "1h", "--json"] + folder)
     #expect(status.status == 0, "\(status)")
     #expect(try status.json().list("segments").count == 2)
   }
 
   @Test("A health probe is critical for one failed segment, although another has not run yet")
-  func unknownBesides() throws {
+  func unknownAlongside() throws {
     home.configure(
       "cache: { min_free: 0 }\nsegments: [{ name: bad, urls: [\"\(try server.url("/gone"))\"] }]"
     )

@@ -33,7 +33,7 @@ struct ImportTests {
   }
 
   /// Methods and paths since the last call.
-  private func takeRequests() -> [String] {
+  private func drainRequests() -> [String] {
     defer { site.clearRequests() }
     return site.requests.map { "\($0.method) \($0.target)" }.sorted()
   }
@@ -49,18 +49,18 @@ struct ImportTests {
   func anotherCache() throws {
     #expect(try giver.run("-q").status == 0)
     let before = try listing(giver.cache)
-    _ = takeRequests()
-    let taken = try taker.run("import", "--cache", giver.cache)
-    #expect(taken.status == 0, "\(taken)")
-    #expect(taken.output.contains("imported 3 items"), "\(taken)")
-    #expect(takeRequests().isEmpty)
+    _ = drainRequests()
+    let imported = try taker.run("import", "--cache", giver.cache)
+    #expect(imported.status == 0, "\(imported)")
+    #expect(imported.output.contains("imported 3 items"), "\(imported)")
+    #expect(drainRequests().isEmpty)
     #expect(try listing(giver.cache) == before)
     // The imported body is available without a declaration.
     #expect(try taker.run("get", "--offline", server.address("/a")).output == "the body of a")
     let plan = try taker.run("plan", "--items", "all")
     #expect(plan.status == 0, "\(plan)")
     #expect(plan.lines.map { $0.prefix { $0 != "\t" } } == ["keep", "keep", "keep"], "\(plan)")
-    _ = takeRequests()
+    _ = drainRequests()
     let run = try taker.run("--json")
     #expect(run.status == 0, "\(run)")
     #expect(try run.totals()["revalidated"] == 3, "\(run)")
@@ -93,10 +93,10 @@ struct ImportTests {
     }
     #expect(try giver.run("-q").status == 0)
     #expect(try giver.run("export", "stick").status == 0)
-    _ = takeRequests()
+    _ = drainRequests()
     #expect(try taker.run("import", "--cache", giver.path("stick")).status == 0)
     #expect(try taker.run("-q").status == 0)
-    #expect(takeRequests() == ["GET /film.m3u8", "GET /low.m3u8"])
+    #expect(drainRequests() == ["GET /film.m3u8", "GET /low.m3u8"])
     let serving = try Serving(taker)
     defer { _ = serving.stop() }
     #expect(try StreamGround.play(serving) == (0..<4).map { "piece \($0)" }.joined())
@@ -112,9 +112,11 @@ struct ImportTests {
       """
     )
     #expect(spoilt.status == 0, "\(spoilt)")
-    let taken = try taker.run("import", "--cache", giver.cache)
-    #expect(taken.status == 3, "\(taken)")
-    for name in ["a", "b"] { #expect(taken.errors.contains("/\(name)` was left out"), "\(taken)") }
+    let imported = try taker.run("import", "--cache", giver.cache)
+    #expect(imported.status == 3, "\(imported)")
+    for name in ["a", "b"] {
+      #expect(imported.errors.contains("/\(name)` was left out"), "\(imported)")
+    }
     let stored = try taker.run("list", "--json").json().list("items").compactMap { $0.text("url") }
     #expect(stored == [server.address("/c")])
     // A body that differs from its declaration is not imported either.
@@ -169,14 +171,14 @@ struct ImportTests {
     #expect(try taker.run("import", "file", "--url", server.address("/a")).status == 0)
     let plan = try taker.run("plan", "--items", "all")
     #expect(plan.output.hasPrefix("keep\t"), "\(plan)")
-    #expect(takeRequests() == ["HEAD /a"])
+    #expect(drainRequests() == ["HEAD /a"])
     let run = try taker.run("--json")
     #expect(run.status == 0, "\(run)")
     #expect(try run.totals()["revalidated"] == 1, "\(run)")
-    #expect(takeRequests() == ["HEAD /a"])
+    #expect(drainRequests() == ["HEAD /a"])
     // Afterwards the item is revalidated like any other.
     #expect(try taker.run("--json").totals()["not_modified"] == 1)
-    #expect(takeRequests() == ["GET /a"])
+    #expect(drainRequests() == ["GET /a"])
   }
 
   @Test(
@@ -213,19 +215,19 @@ struct ImportTests {
     #expect(try taker.shell("touch -d @1600000000 file").status == 0)
     let digest = Digest.hexadecimal("the body of a")
     taker.write("\(digest)  a\n", to: "SHA256SUMS")
-    let places = ["--cache-dir", "cache", "--state-dir", "state"]
+    let folders = ["--cache-dir", "cache", "--state-dir", "state"]
     let url = server.address("/a")
-    #expect(try taker.run(["import", "file", "--url", url] + places).status == 0)
+    #expect(try taker.run(["import", "file", "--url", url] + folders).status == 0)
     let words = ["mirror", "SHA256SUMS", "out", "--base-url", server.address("/")]
     let settings = [
       "--set", "transport_security.NSAllowsLocalNetworking=true", "--set", "cache.min_free=0",
     ]
     // The first run imports the file for the list, and its time is known afterwards.
     for _ in 0..<2 {
-      let run = try taker.run(words + settings + places)
+      let run = try taker.run(words + settings + folders)
       #expect(run.status == 0, "\(run)")
     }
-    #expect(takeRequests().isEmpty)
+    #expect(drainRequests().isEmpty)
     #expect(try taker.shell("stat -c %Y out/a").output == "1600000000\n")
   }
 }

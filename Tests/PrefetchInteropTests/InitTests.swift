@@ -159,7 +159,7 @@ struct InitTests {
     "A list beside the written file is named relative to it",
     arguments: ["prefetch.yaml", "./prefetch.yaml", "sub/../prefetch.yaml"]
   )
-  func beside(path: String) throws {
+  func nextToFile(path: String) throws {
     FileTree.makeFolder(home.path("sub"))
     home.write("https://e.example/a\n", to: "urls.txt")
     #expect(try home.run("init", "--from", "urls.txt", "-o", path).status == 0)

@@ -23,7 +23,7 @@ struct ItemChoiceTests {
   }
 
   /// Publishes a manifest of these items and configures further lines.
-  private func configure(_ items: String..., besides lines: String = "") {
+  private func configure(_ items: String..., adding lines: String = "") {
     site["/list.json"] = Site.Page(
       "{ \"format\": \"prefetch-manifest\", \"version\": 1, \"items\": ["
         + items.joined(separator: ", ") + "] }"
@@ -39,7 +39,7 @@ struct ItemChoiceTests {
 
   private static let first = #"{ "id": "1", "provider": "tv", "url": "v/1.mp4" }"#
 
-  private func asked(_ path: String) -> Int {
+  private func requestCount(_ path: String) -> Int {
     server.requests(of: path).count
   }
 
@@ -47,22 +47,22 @@ struct ItemChoiceTests {
 
   @Test("An item that is paused by its name before it is stored is resumed by that name")
   func pausedByName() throws {
-    configure(Self.first, besides: "download: { behavior: none }")
+    configure(Self.first, adding: "download: { behavior: none }")
     #expect(try home.run("-q").status == 0)
     configure(Self.first)
     #expect(try home.run("pause", "tv/1").status == 0)
     #expect(try home.run("explain", "--json", "tv/1").json().text("state") == "paused")
     #expect(try home.run("list", "--provider", "tv").output.contains("paused"))
     #expect(try home.run("-q").status == 0)
-    #expect(asked("/v/1.mp4") == 0)
+    #expect(requestCount("/v/1.mp4") == 0)
     #expect(try home.run("resume", "tv/1").status == 0)
     #expect(try home.run("-q").status == 0)
-    #expect(asked("/v/1.mp4") == 1)
+    #expect(requestCount("/v/1.mp4") == 1)
   }
 
   @Test("A body that was stored by its URL is found by the item's name")
   func storedUnnamed() throws {
-    configure(Self.first, besides: "download: { behavior: none }")
+    configure(Self.first, adding: "download: { behavior: none }")
     #expect(try home.run("-q").status == 0)
     home.write("film 1", to: "one.mp4")
     let url = server.address("/v/1.mp4")
@@ -83,7 +83,7 @@ struct ItemChoiceTests {
       #"{ "id": "1", "provider": "q", "url": "v/1.mp4", "digests": { "sha256": "\#(wrong)" } }"#,
       #"{ "id": "2", "provider": "q", "url": "v/2.mp4", "thumbnail": "p/2.jpg" }"#,
       Self.first.replacing("v/1", with: "v/3"),
-      besides: "download: { sources: { q: no } }"
+      adding: "download: { sources: { q: no } }"
     )
     #expect(try home.run("-q").status == 0)
     #expect(try home.run("get", "q/1").status == 5)
@@ -106,13 +106,16 @@ struct ItemChoiceTests {
       #"{ "url": "p/2.jpg", "provider": "off" }"#,
       #"{ "url": "x", "id": "x", "thumbnail": "p/2.jpg" }"#,
       #"{ "url": "y", "id": "y", "thumbnail": "p/3.jpg" }"#,
-      besides: "download: { sources: { off: no } }"
+      adding: "download: { sources: { off: no } }"
     )
     site["/x"] = Site.Page("x")
     site["/y"] = Site.Page("y")
     #expect(try home.run("-q").status == 0)
-    #expect(asked("/p/1.jpg") == 1 && asked("/p/2.jpg") == 1 && asked("/p/3.jpg") == 1)
-    #expect(asked("/v/1.mp4") == 0 && asked("/v/2.mp4") == 1)
+    #expect(
+      requestCount("/p/1.jpg") == 1 && requestCount("/p/2.jpg") == 1
+        && requestCount("/p/3.jpg") == 1
+    )
+    #expect(requestCount("/v/1.mp4") == 0 && requestCount("/v/2.mp4") == 1)
     let removed = try home.run("rm", "x")
     #expect(removed.output.contains("/p/2.jpg"), "what goes along is named: \(removed)")
     #expect(try home.run("get", "--behavior", "all", server.address("/v/1.mp4")).status == 0)
@@ -162,7 +165,7 @@ struct ItemChoiceTests {
     #expect(try home.run("--json", "-q").status == 0)
     let list = try home.run("list").output
     #expect(list.split(separator: "\n").allSatisfy { $0.hasPrefix("paused") }, "\(list)")
-    #expect(asked("/v/1.mp4") == 1 && asked("/v/2.mp4") == 1)
+    #expect(requestCount("/v/1.mp4") == 1 && requestCount("/v/2.mp4") == 1)
   }
 
   @Test("A list whose items are all withheld is not an empty list")
@@ -204,7 +207,7 @@ struct ItemChoiceTests {
     let listed = try home.run("list", "--state", states).output.split(separator: "\n")
     #expect(listed.count == 1 && listed[0].contains("lazy,eager"), "\(listed)")
     #expect(try home.run("-q").status == 0)
-    #expect(asked("/v/1.mp4") == 1)
+    #expect(requestCount("/v/1.mp4") == 1)
   }
 
   @Test("A tree is complete without items that a behaviour withholds")
@@ -228,11 +231,11 @@ struct ItemChoiceTests {
 
   @Test("An item that is given up keeps the reason of its failure")
   func givenUp() throws {
-    configure(Self.first, besides: "download: { retry_failed: no }")
+    configure(Self.first, adding: "download: { retry_failed: no }")
     site["/v/1.mp4"] = nil
     #expect(try home.run("-q").status == 4)
     #expect(try home.run("-q").status != 0)
-    #expect(asked("/v/1.mp4") == 1)
+    #expect(requestCount("/v/1.mp4") == 1)
     let error = try home.run("list", "--json").json().text("items.0.error.code")
     #expect(error == "gone")
   }

@@ -35,7 +35,7 @@ struct ItemOriginTests {
     #expect(try home.run("import", "file", "--url", server.address("/brought")).status == 0)
     let serving = try Serving(home, "--pull")
     for path in ["/served", "/asked", "/declared"] {
-      #expect(try serving.client.get(server.place(path)).status == 200)
+      #expect(try serving.client.get(server.servedPath(path)).status == 200)
     }
     _ = serving.stop()
     let whole = [

@@ -97,11 +97,11 @@ struct ItemStateTests {
 
   @Test("An evicted item is reported as not fitting")
   func evicted() throws {
-    for (place, name) in ["/a", "/b"].enumerated() {
-      site[name] = Site.Page([UInt8](repeating: UInt8(place), count: 20_000))
+    for (index, name) in ["/a", "/b"].enumerated() {
+      site[name] = Site.Page([UInt8](repeating: UInt8(index), count: 20_000))
     }
     let segments = { (names: [String]) in
-      names.enumerated().map { place, name in
+      names.enumerated().map { index, name in
         "{ name: s\(name.dropFirst()), priority: \(name == "/a" ? 1 : 2), "
           + "urls: [\(server.address(name))] }"
       }.joined(separator: ", ")
@@ -154,11 +154,11 @@ struct ItemStateTests {
     home.configure("segments: [{ name: s, urls: [\"\(url)\"] }]\n\(Self.quiet)")
     let run = try home.start(["-q"])
     #expect(slow.waitForRequest("/large"))
-    var told: String?
-    for _ in 0..<500 where told != "downloading" {
-      told = try home.run("explain", "--json", url).json().text("state")
+    var reported: String?
+    for _ in 0..<500 where reported != "downloading" {
+      reported = try home.run("explain", "--json", url).json().text("state")
     }
-    #expect(told == "downloading")
+    #expect(reported == "downloading")
     run.signal(9)
     #expect(run.finish().status == 137)
     let item = try home.run("explain", "--json", url).json()
@@ -220,7 +220,7 @@ struct ItemStateTests {
       ("unsupported", 3, nil, "items"), ("connect", 3, nil, "items"),
     ] as [(String, Int32, Int?, String)]
   )
-  func codes(code: String, status: Int32, number: Int?, place: String) throws {
+  func codes(code: String, status: Int32, number: Int?, section: String) throws {
     let world = try FailingWorld(code, server: server, site: site, home: home)
     let run = try home.run(["--json"] + world.arguments)
     #expect(run.status == status, "\(run)")
@@ -229,11 +229,14 @@ struct ItemStateTests {
     let failure = failures.first { $0.text("error.code") == code }
     #expect(failure != nil, "\(run)")
     if let number { #expect(failure?.number("error.sdk_code") == number, "\(run)") }
-    guard place == "items", let url = failure?.text("url") else { return }
+    guard section == "items", let url = failure?.text("url") else { return }
     let explained = try home.run(["explain", "--json", url]).json()
-    let told = [explained.text("state_reason"), explained.text("reason")].compactMap(\.self)
+    let reported = [explained.text("state_reason"), explained.text("reason")].compactMap(\.self)
     let message = failure?.text("error.message") ?? ""
-    #expect(told.contains { $0 == message } || explained.text("state") == "failed", "\(explained)")
+    #expect(
+      reported.contains { $0 == message } || explained.text("state") == "failed",
+      "\(explained)"
+    )
     withExtendedLifetime(world) {}
   }
 

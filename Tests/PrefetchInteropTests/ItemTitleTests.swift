@@ -74,10 +74,10 @@ struct ItemTitleTests {
     declareManifest()
     #expect(try home.run("-q").status == 0)
     #expect(try item("first").text("info") == "words")
-    let asked = server.requests.count
+    let requestCount = server.requests.count
     putManifest(title: "new", info: "null")
     #expect(try home.run("-q").status == 0)
-    #expect(server.requests.dropFirst(asked).map(\.path) == ["/list.json"])
+    #expect(server.requests.dropFirst(requestCount).map(\.path) == ["/list.json"])
     #expect(try item("first").text("title") == "new" && item("first").text("info") == nil)
     #expect(try found("new") == ["first"] && found("words") == [])
     #expect(try home.run("verify").status == 0)

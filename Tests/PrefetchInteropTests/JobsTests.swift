@@ -18,7 +18,7 @@ struct JobsTests {
     let (site, moved) = (site, MovedBodies())
     self.moved = moved
     server = try LoopbackServer { request in
-      moved.count(request.path, site.answer(to: request).status)
+      moved.count(request.path, site.page(for: request).status)
       return site.respond(to: request)
     }
     home = try Home(isInMemory: true)
@@ -58,7 +58,7 @@ struct JobsTests {
     for name in Self.names.prefix(3) { declare(Set(0..<Self.urlCount), as: name) }
     let runs = try Self.names.prefix(3).map { try home.start(["-q", "-c", "\($0).yaml"]) }
     for run in runs { #expect(run.finish().status == 0) }
-    let counts = moved.take()
+    let counts = moved.drain()
     #expect(counts.count == Self.urlCount)
     #expect(counts.values.allSatisfy { $0 == 1 }, "\(counts)")
     for name in Self.names.prefix(3) {
@@ -93,7 +93,7 @@ struct JobsTests {
       )
       let runs = try Self.names.prefix(3).map { try home.start(["-q", "-c", "\($0).yaml"]) }
       for run in runs { #expect(run.finish().status == 0) }
-      let counts = moved.take()
+      let counts = moved.drain()
       #expect(counts.count == (night == 1 ? 34 : 4), "night \(night): \(counts)")
       #expect(counts.values.allSatisfy { $0 == 1 }, "night \(night): \(counts)")
     }
@@ -106,7 +106,7 @@ struct JobsTests {
     let runs = try (0..<3).map { _ in try home.start(["--wait", "-c", "a.yaml"]) }
     let ends = runs.map { $0.finish() }
     for end in ends { #expect(end.status == 0, "\(end)") }
-    #expect(moved.take().values.allSatisfy { $0 == 1 })
+    #expect(moved.drain().values.allSatisfy { $0 == 1 })
     for end in ends where !end.errors.isEmpty {
       #expect(end.errors.contains("waiting: another run of `a` (pid "), "\(end)")
     }
@@ -131,7 +131,7 @@ struct JobsTests {
     }
     let runs = try Self.names.map { try home.start(["-q", "-c", "\($0).yaml"]) }
     for run in runs { #expect(run.finish().status == 75) }
-    let bytes = moved.take().values.reduce(0, +) * size
+    let bytes = moved.drain().values.reduce(0, +) * size
     print("of 4 MB four runs took \(bytes)")
     #expect(bytes > 3_000_000)
     // Each run learns of the others' bytes when it records its own; transfers in flight still
@@ -192,12 +192,12 @@ struct JobsTests {
         held[name] = Set((0..<Self.urlCount).shuffled(using: &random).prefix(count))
         declare(held[name] ?? [], as: name)
       }
-      _ = moved.take()
-      let asked = (0..<2).map { _ in url(Int.random(in: 0..<Self.urlCount, using: &random)) }
+      _ = moved.drain()
+      let requested = (0..<2).map { _ in url(Int.random(in: 0..<Self.urlCount, using: &random)) }
       home.configure("cache: { min_free: 0 }", to: "none.yaml")
       let commands =
         Self.names.map { ["-q", "-c", "\($0).yaml"] } + [
-          ["get", "--path", "--revalidate", "-c", "none.yaml"] + asked,
+          ["get", "--path", "--revalidate", "-c", "none.yaml"] + requested,
           ["gc", "-c", "none.yaml"], ["verify"], ["list", "--json"],
         ]
       let programs = try commands.map { try home.start($0) }
@@ -218,7 +218,7 @@ struct JobsTests {
       //
       // A run that removes an item as its last owner may remove what another run has just fetched
       // or wants.
-      let counts = moved.take().filter { path, count in
+      let counts = moved.drain().filter { path, count in
         let number = Int(path.dropFirst()) ?? 0
         let removals = Self.names.count { name in
           known[name]?.contains(number) == true && held[name]?.contains(number) != true
@@ -281,7 +281,7 @@ private final class MovedBodies: Sendable {
     counts.withLock { $0[path, default: 0] += 1 }
   }
 
-  func take() -> [String: Int] {
+  func drain() -> [String: Int] {
     counts.withLock { counts in
       defer { counts = [:] }
       return counts

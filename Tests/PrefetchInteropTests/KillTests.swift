@@ -123,18 +123,18 @@ struct KillTests {
       try killRun(round) {
         try #require(waitForParts(count, of: size - Self.slack), "round \(round)")
       }
-      return notedParts(round)
+      return recordedParts(round)
     case 1:
-      let asked = Self.names.count { !Self.isPinned($0) || before[$0] != digests[$0] }
+      let requestCount = Self.names.count { !Self.isPinned($0) || before[$0] != digests[$0] }
       // The manifest is the first request.
-      let number = Int.random(in: 2...(1 + asked), using: &random)
+      let number = Int.random(in: 2...(1 + requestCount), using: &random)
       trap.set(.request(number))
       try killRun(round) { try #require(trap.waitForRequests(number), "round \(round)") }
     default:
       trap.set(.start)
       try killRun(round) { poll(nil, 0, CInt.random(in: 0...40, using: &random)) }
     }
-    return notedParts(round)
+    return recordedParts(round)
   }
 
   private func killRun(_ round: Int, once isThere: () throws -> Void) throws {
@@ -152,15 +152,18 @@ struct KillTests {
   }
 
   /// Returns the recorded bytes of each part; bytes after them are not trusted.
-  private func notedParts(_ round: Int) -> [Int] {
+  private func recordedParts(_ round: Int) -> [Int] {
     FileTree.listing("\(home.cache)/partial").compactMap { path, entry in
       guard path.hasSuffix(".body"), entry.size > 0 else { return nil }
       let facts = FileTree.read("\(path.dropLast(5)).facts") ?? []
       let line = String(decoding: facts, as: UTF8.self).split(separator: "\n")
         .first { $0.hasPrefix("written ") }
-      let noted = line?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
-      #expect(noted <= entry.size && entry.size - noted <= Self.loss, "round \(round): \(path)")
-      return noted > 0 ? noted : nil
+      let recorded = line?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+      #expect(
+        recorded <= entry.size && entry.size - recorded <= Self.loss,
+        "round \(round): \(path)"
+      )
+      return recorded > 0 ? recorded : nil
     }
   }
 

@@ -215,7 +215,7 @@ struct LastListTests {
     arguments: [true, false],
     ["sha256", "sha512"]
   )
-  func givesWay(isFirst: Bool, algorithm: String) throws {
+  func yieldsToPinningList(isFirst: Bool, algorithm: String) throws {
     func pins(_ text: String) throws -> Site.Page {
       let sum = try home.shell("printf %s '\(text)' | \(algorithm)sum")
       let digest = sum.output.prefix { $0 != " " }

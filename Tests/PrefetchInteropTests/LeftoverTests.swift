@@ -108,7 +108,7 @@ struct LeftoverTests {
   }
 
   @Test("Lost items of `get` are forgotten after the index was lost")
-  func goneBodiesAreForgotten() throws {
+  func missingBodiesAreForgotten() throws {
     let extra = server.address("/extra")
     #expect(try home.run("get", extra, "-o", "out", "-q").status == 0)
     FileTree.remove("\(home.cache)/index.backup.sqlite")

@@ -126,7 +126,7 @@ struct ListedHostTests {
     "A newly signed list with an expiry date is fetched once the old signature expires",
     .enabled(if: Tool.isInstalled("minisign"), "needs minisign")
   )
-  func signedAnew() throws {
+  func signedAgain() throws {
     #expect(try home.tool("minisign", "-G", "-W", "-p", "pub", "-s", "sec").status == 0)
     let key = try #require(home.read("pub")?.split(separator: "\n").last)
     let list = "\(Digest.hexadecimal("one"))  one\n"

@@ -69,16 +69,16 @@ struct ListingTests {
     let rising = try names("--state", states, "--sort", "size,-name")
     #expect(rising == ["e", "c", "a", "d", "b", "film.m3u8"])
     let json = try home.run("list", "--state", states, "--sort", "state,name", "--json").json()
-    let told = json.list("items").compactMap { $0.text("state") }
-    #expect(told == told.sorted())
-    #expect(told.count == 6)
+    let reported = json.list("items").compactMap { $0.text("state") }
+    #expect(reported == reported.sorted())
+    #expect(reported.count == 6)
     for key in ["url", "id", "provider", "segment", "type", "fetched", "validated", "used"] {
       let up = try names("--state", states, "--sort", "\(key),name")
       #expect(up.sorted() == ["a", "b", "c", "d", "e", "film.m3u8"], "\(key)")
     }
     #expect(try home.run("rm", server.address("/b")).status == 0)
     home.configure("cache: { min_free: 0 }\nsegments: []")
-    let gone = try names("--state", "deleted,cached,paused,failed", "--sort", "name")
-    #expect(gone.contains("b") && gone == gone.sorted())
+    let unavailable = try names("--state", "deleted,cached,paused,failed", "--sort", "name")
+    #expect(unavailable.contains("b") && unavailable == unavailable.sorted())
   }
 }

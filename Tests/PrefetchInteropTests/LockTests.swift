@@ -16,8 +16,8 @@ struct LockTests {
     let site = Site(["/one": Site.Page("one"), "/held": Site.Page("held")])
     let gate = gate
     server = try LoopbackServer { request in
-      let answer = site.respond(to: request)
-      return request.path == "/held" ? Script([.pause(gate)] + answer.steps) : answer
+      let response = site.respond(to: request)
+      return request.path == "/held" ? Script([.pause(gate)] + response.steps) : response
     }
     home = try Home()
     home.configure(

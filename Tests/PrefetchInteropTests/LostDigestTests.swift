@@ -28,7 +28,7 @@ struct LostDigestTests {
     "A store without an index adopts bodies that a list names by another digest than SHA-256",
     arguments: ["sha384", "sha512"]
   )
-  func bodiesAreTakenUp(_ algorithm: String) throws {
+  func bodiesAreReused(_ algorithm: String) throws {
     var lines: [String] = []
     for name in ["a", "b"] {
       site["/\(name)"] = Site.Page("body \(name)")

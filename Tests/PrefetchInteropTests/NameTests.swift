@@ -45,7 +45,7 @@ struct NameTests {
   }
 
   @Test("A subscribed segment is listed in status, before its first run too")
-  func standing() throws {
+  func subscribedInStatus() throws {
     remember()
     #expect(try home.run().status == 0)
     #expect(try home.run("status", "--max-age", "1h").status == 0)
@@ -124,8 +124,10 @@ struct NameTests {
     let document = try run.json()
     #expect(document.at("items")?.sequence?.count == 1)
     let failures = document.at("failures")?.sequence ?? []
-    let told = failures.map { "\($0.text("error.code") ?? "") \($0.text("error.retryable") ?? "")" }
-    #expect(Set(told) == ["gone false", "server_busy true", "not_found false"])
+    let reported = failures.map {
+      "\($0.text("error.code") ?? "") \($0.text("error.retryable") ?? "")"
+    }
+    #expect(Set(reported) == ["gone false", "server_busy true", "not_found false"])
     #expect(document.text("exit.retryable") == "true")
     #expect(home.read("out/one") == "body of one")
     let alone = try home.run("get", "nothing", server.address("/one"), "-o", "out/", "--json")

@@ -49,9 +49,9 @@ struct NamedTroubleTests {
       segments: [{ name: files, urls: ["http://origin.example/a"] }]
       """
     )
-    let plain = try home.run("run")
-    #expect(plain.status == 77, "\(plain)")
-    #expect(plain.errors.contains("wants credentials (407)"))
+    let unhelped = try home.run("run")
+    #expect(unhelped.status == 77, "\(unhelped)")
+    #expect(unhelped.errors.contains("wants credentials (407)"))
   }
 
   @Test(
@@ -119,10 +119,10 @@ struct NamedTroubleTests {
     }
     let secret = ", headers: { X-Token: hunter2 }"
     let list = "manifest: \"\(try lists.url("/list"))\""
-    let plain = try report(list)
+    let unhelped = try report(list)
     #expect(
-      plain.contains("answered 401; set credentials in a rule of `transport.rules`"),
-      "\(plain)"
+      unhelped.contains("answered 401; set credentials in a rule of `transport.rules`"),
+      "\(unhelped)"
     )
     home.write("\(try other.url("/a"))\n", to: "list.txt")
     let local = try report("manifest: list.txt", secret)

@@ -189,13 +189,13 @@ struct NetworkRulesTests {
       ("u 0", "metered"), ("nonsense", "metered"),
     ]
   )
-  func manager(answer: String, state: String) throws {
+  func manager(output: String, state: String) throws {
     var other = home
     other.variables["PATH"] = home.path("bin")
     other.variables["PREFETCH_LICENSE"] = "secret-key"
     try program(
       "bin/busctl",
-      "echo \"$@\" >> \(home.path("asked")); /usr/bin/env > \(home.path("seen")); echo \(answer)"
+      "echo \"$@\" >> \(home.path("asked")); /usr/bin/env > \(home.path("seen")); echo \(output)"
     )
     configure("allow: [any]")
     #expect(try other.run().status == 0)
@@ -213,7 +213,7 @@ struct NetworkRulesTests {
   }
 
   @Test("A fact that only a manifest's rule needs is read too")
-  func manifestAsks() throws {
+  func manifestLimits() throws {
     let server = try LoopbackServer { request in
       request.path.hasSuffix(".json")
         ? .respond(
@@ -303,9 +303,9 @@ struct NetworkRulesTests {
     #expect(rules == ["quality"])
     #expect(report.text("exit.next_allowed_at") != nil)
     let events = try #require(home.read("events")).split(separator: "\n")
-    let told = try events.map { try Node(json: String($0)) }
+    let reported = try events.map { try Node(json: String($0)) }
       .filter { $0.text("event") == "network.quality" }.map { $0.text("quality") }
-    #expect(told == ["poor"])
+    #expect(reported == ["poor"])
     // The quality is remembered, so that the next run sends no request.
     #expect(try home.run().status == 75)
     #expect(server.requests.count == 1)

@@ -41,9 +41,9 @@ struct NotifyTests {
   func foreign(payload: String) throws {
     let run = try notify(payload)
     #expect(run.status == 6 && run.output.isEmpty, "\(run)")
-    let told = try home.run("notify", "--json", "-q", input: payload)
-    #expect(told.status == 6 && told.errors.isEmpty, "\(told)")
-    #expect(try told.json().text("exit.name") == "not-ours")
+    let refused = try home.run("notify", "--json", "-q", input: payload)
+    #expect(refused.status == 6 && refused.errors.isEmpty, "\(refused)")
+    #expect(try refused.json().text("exit.name") == "not-ours")
     #expect(server.requests.isEmpty)
     #expect(FileTree.names(home.cache).isEmpty)
   }
@@ -68,7 +68,7 @@ struct NotifyTests {
       (#"{"mapsdk": "1", "segments": "[]"}"#, []),
     ]
   )
-  func ours(payload: String, paths: [String]) throws {
+  func forPrefetch(payload: String, paths: [String]) throws {
     let run = try notify(payload)
     #expect(run.status == 0, "\(run)")
     #expect(server.requests.map(\.path).sorted() == paths)
@@ -78,15 +78,15 @@ struct NotifyTests {
   @Test("A purge fetches everything again, or named items that are not locked")
   func purges() throws {
     #expect(try notify("{\"mapsdk\": 1}").status == 0)
-    let asked = server.requests.count
+    let requestCount = server.requests.count
     #expect(try notify("{\"mapsdk\": {\"segments\": [\"two\"], \"purge\": true}}").status == 0)
-    #expect(server.requests.dropFirst(asked).map(\.path).sorted() == ["/b", "/c"])
+    #expect(server.requests.dropFirst(requestCount).map(\.path).sorted() == ["/b", "/c"])
     #expect(try home.run("lock", "--for", "1h", server.address("/b")).status == 0)
     let purge = "{\"mapsdk\": {\"purge\": [\"a\", \"\(server.address("/b"))\", \"unknown\"]}}"
     site["/a"] = nil
     let run = try notify(purge)
     #expect(run.status == 3, "\(run)")
-    #expect(server.requests.dropFirst(asked + 2).map(\.path) == ["/a"])
+    #expect(server.requests.dropFirst(requestCount + 2).map(\.path) == ["/a"])
     #expect(try home.run("path", "a").status == 4, "it is gone whatever comes of it")
     #expect(try home.run("path", server.address("/b")).status == 0)
   }
@@ -103,8 +103,8 @@ struct NotifyTests {
     )
     #expect(try notify("{\"mapsdk\": 1}").status == 6)
     #expect(try notify("{\"ours\": 1}").status == 0)
-    let asked = server.requests(of: "/license").count
-    #expect(asked == 1)
+    let requestCount = server.requests(of: "/license").count
+    #expect(requestCount == 1)
     #expect(try notify("{\"ours\": {\"config\": true}}").status == 0)
     #expect(server.requests(of: "/license").count == 2)
   }

@@ -15,8 +15,8 @@ struct OfflineSharerTests {
     let home = try Home(isInMemory: true)
     let url = server.address("/a")
     let strict = "{ name: strict, urls: [{ url: \"\(url)\"\(rules[0]) }], \(rules[1]) }"
-    let plain = "{ name: plain, urls: [\"\(url)\"] }"
-    let segments = isFirst ? [strict, plain] : [plain, strict]
+    let lenient = "{ name: plain, urls: [\"\(url)\"] }"
+    let segments = isFirst ? [strict, lenient] : [lenient, strict]
     home.configure(
       "segments: [\(segments.joined(separator: ", "))]\ncache: { min_free: 0 }"
     )

@@ -41,13 +41,13 @@ struct OnceTests {
 
     let first = try home.run("-q")
     #expect(first.status == 0, "\(first)")
-    let answers = nginx.takeRequests()
-    #expect(answers.map(\.status) == Array(repeating: 200, count: Self.count + 1))
-    #expect(answers.filter { $0.sentEntityTag.hasPrefix("W/") }.count > Self.count / 2)
+    let requests = nginx.drainRequests()
+    #expect(requests.map(\.status) == Array(repeating: 200, count: Self.count + 1))
+    #expect(requests.filter { $0.sentEntityTag.hasPrefix("W/") }.count > Self.count / 2)
     for number in 2...Self.runCount {
       let run = try home.run("-q")
       #expect(run.status == 0, "run \(number): \(run)")
-      let requests = nginx.takeRequests()
+      let requests = nginx.drainRequests()
       #expect(requests.count == Self.count + 1, "run \(number)")
       #expect(requests.allSatisfy { $0.status == 304 && $0.bodyBytes == 0 }, "run \(number)")
     }
@@ -67,11 +67,11 @@ struct OnceTests {
 
     let first = try home.run("-q")
     #expect(first.status == 0, "\(first)")
-    #expect(python.takeRequests().map(\.status) == Array(repeating: 200, count: Self.count + 1))
+    #expect(python.drainRequests().map(\.status) == Array(repeating: 200, count: Self.count + 1))
     for number in 2...Self.runCount {
       let run = try home.run("-q")
       #expect(run.status == 0, "run \(number): \(run)")
-      let requests = python.takeRequests()
+      let requests = python.drainRequests()
       #expect(requests.count == Self.count + 1, "run \(number)")
       let moved = requests.filter { $0.status != 304 }
       #expect(moved.isEmpty, "run \(number): \(moved.prefix(3))")

@@ -68,9 +68,9 @@ struct PipedListTests {
     let missing = try get(["-", "--offline"], input: other)
     #expect(missing.status == 4, "\(missing)")
     #expect(missing.output.isEmpty)
-    _ = server.takeRequests()
+    _ = server.drainRequests()
     #expect(try get(["-"], input: list).output == "body of a")
-    #expect(server.takeRequests().isEmpty)
+    #expect(server.drainRequests().isEmpty)
   }
 
   @Test("Names in a folder equal those of a published tree with the layout `basename`")
@@ -129,7 +129,7 @@ struct PipedListTests {
     let some = try get(["-", "-o", "out/", "--base-url", server.url("")], input: text)
     #expect(some.status == 3, "\(some)")
     #expect(home.read("out/a") == "body of a")
-    #expect(server.takeRequests().count == 1)
+    #expect(server.drainRequests().count == 1)
   }
 
   @Test("The refusal of plain http names the option that allows it")
@@ -150,7 +150,7 @@ struct PipedListTests {
       let run = try get(["-", "-o", "out/"], input: text)
       #expect(run.status == 64, "\(run)")
     }
-    #expect(server.takeRequests().isEmpty)
+    #expect(server.drainRequests().isEmpty)
     #expect(!FileTree.exists(home.path("out")))
   }
 

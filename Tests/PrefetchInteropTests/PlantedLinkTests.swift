@@ -95,10 +95,10 @@ struct PlantedLinkTests {
   func crossSite() throws {
     #expect(try home.run("-q").status == 0)
     let serving = try Serving(home)
-    let place = origin.place("/a")
-    #expect(try serving.client.get(place, ["Sec-Fetch-Site: cross-site"]).status == 403)
+    let target = origin.servedPath("/a")
+    #expect(try serving.client.get(target, ["Sec-Fetch-Site: cross-site"]).status == 403)
     for site in ["none", "same-origin", "same-site"] {
-      #expect(try serving.client.get(place, ["Sec-Fetch-Site: \(site)"]).status == 200)
+      #expect(try serving.client.get(target, ["Sec-Fetch-Site: \(site)"]).status == 200)
     }
   }
 }

@@ -31,7 +31,7 @@ struct PriorityTests {
   }
 
   /// Every place that a host has by default.
-  static let places = 4
+  static let slots = 4
   static let order = ["one", "fifty", "none"]
 
   private let home: Home
@@ -91,7 +91,7 @@ struct PriorityTests {
       let higher = paths[index...].filter { rank($0) < rank(paths[index]) }
       // Concurrent requests may arrive in any order, but no item before its manifest.
       let isUntold = higher.contains { $0.hasSuffix(".json") }
-      return higher.count < places && !isUntold ? nil : paths[index]
+      return higher.count < slots && !isUntold ? nil : paths[index]
     }
   }
 
@@ -130,11 +130,11 @@ struct PriorityTests {
       let isManifest = request.path.hasSuffix(".json")
       let name = request.path.dropFirst().dropLast(".json".count)
       let count = name == "one" ? 5 : 2_000
-      let answer = Script.respond(
+      let reply = Script.respond(
         200,
         text: isManifest ? Manifest.text((0..<count).map { "\(name)/\($0)" }) : request.path
       )
-      return Script([.wait(.milliseconds(10))] + answer.steps)
+      return Script([.wait(.milliseconds(10))] + reply.steps)
     }
     declare(["one": server, "fifty": server, "none": server])
     let run = try home.start(["-j", "\(jobs)", "--deadline", "2s", "--json"]).finish()

@@ -202,10 +202,10 @@ struct ProgressTests {
     gate.open()
     let run = try home.run("run", "done", "films", "pages", "--progress", "always")
     #expect(run.status == 0, "\(run)")
-    let told = run.errors.split(separator: "\n").filter { $0.hasPrefix("progress: ") }
-    #expect(told.contains("progress: films: 2 items"), "\(run)")
-    #expect(told.contains { $0.hasPrefix("progress: films: current, 2 of 2 items, ") }, "\(run)")
-    #expect(told.count <= 7, "\(run)")
+    let lines = run.errors.split(separator: "\n").filter { $0.hasPrefix("progress: ") }
+    #expect(lines.contains("progress: films: 2 items"), "\(run)")
+    #expect(lines.contains { $0.hasPrefix("progress: films: current, 2 of 2 items, ") }, "\(run)")
+    #expect(lines.count <= 7, "\(run)")
     #expect(!(run.errors + run.output).utf8.contains(0x1B), "\(run)")
   }
 

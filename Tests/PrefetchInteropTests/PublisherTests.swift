@@ -300,8 +300,8 @@ struct PublisherTests {
     let lasting = try home.run("manifest", "sign", "m.json", "--key", "sec")
     #expect(lasting.status == 0, "\(lasting)")
     #expect(lasting.errors.contains("says when it expires"))
-    let ending = try home.run("manifest", "sign", "m.json", "--key", "sec", "--expires", "2d")
-    #expect(ending.errors == "", "\(ending)")
+    let expiring = try home.run("manifest", "sign", "m.json", "--key", "sec", "--expires", "2d")
+    #expect(expiring.errors == "", "\(expiring)")
     #expect(home.read("m.json.minisig")?.contains("\texpires:") == true)
     #expect(try home.run("manifest", "sign", "m.json", "--key", "pub").status == 1)
     #expect(try home.run("manifest", "sign", "m.json", "--key", "none").status == 74)
@@ -341,10 +341,10 @@ struct PublisherTests {
       to: "terminal.py"
     )
     let python = try #require(Tool("python3")).path
-    let answering = { (answers: String, command: [String]) in
+    let typing = { (typed: String, command: [String]) in
       try RunningProgram(
         python,
-        ["terminal.py", answers] + command,
+        ["terminal.py", typed] + command,
         environment: home.variables,
         folder: home.work
       ).finish()
@@ -352,9 +352,9 @@ struct PublisherTests {
     let minisign = try #require(Tool("minisign")).path
     let prefetch = try #require(Binary.path)
     let generate = [minisign, "-G", "-p", "pub", "-s", "sec"]
-    #expect(try answering("opensesame,opensesame", generate).status == 0)
-    let sign = { (answer: String) in
-      try answering(answer, [prefetch, "manifest", "sign", "m.json", "--key", "sec"])
+    #expect(try typing("opensesame,opensesame", generate).status == 0)
+    let sign = { (typed: String) in
+      try typing(typed, [prefetch, "manifest", "sign", "m.json", "--key", "sec"])
     }
     let wrong = try sign("sesame")
     #expect(wrong.status == 1, "\(wrong)")
@@ -386,7 +386,7 @@ struct PublisherTests {
       #"{"format": "prefetch-manifest", "version": 1.2, "generatd": "2026-11-20T05:00:00Z", "$schema": "s""#
     let whole = "\(head),\n \"items\": [\(items),\n  \(more)]}"
     let lines = "\(head)}\n\(items)\n\(more)\n"
-    for (text, places) in [
+    for (text, locations) in [
       (whole, ["1:49", "2:45", "3:85"]), (lines, ["1:49", "2:34", "3:83"]),
     ] {
       home.write(text, to: "m.json")
@@ -395,9 +395,9 @@ struct PublisherTests {
       let warnings = check.errors.split(separator: "\n").filter { $0.contains(" warning: ") }
       #expect(
         warnings.map(String.init) == [
-          "m.json:\(places[0]): warning: unknown key `generatd` in the manifest, which is ignored  [manifest.unknown-key]",
-          "m.json:\(places[1]): warning: unknown key `etags` in an item, and 1 more of it, which is ignored  [manifest.unknown-key]",
-          "m.json:\(places[2]): warning: unknown key `powr` in `network`, which is ignored  [manifest.unknown-key]",
+          "m.json:\(locations[0]): warning: unknown key `generatd` in the manifest, which is ignored  [manifest.unknown-key]",
+          "m.json:\(locations[1]): warning: unknown key `etags` in an item, and 1 more of it, which is ignored  [manifest.unknown-key]",
+          "m.json:\(locations[2]): warning: unknown key `powr` in `network`, which is ignored  [manifest.unknown-key]",
         ],
         "\(check)"
       )

@@ -17,15 +17,15 @@ struct QualityTests {
     let waiting = Guarded(0)
     let body = [UInt8](repeating: 7, count: 100_000)
     let server = try LoopbackServer { request in
-      let answer = Script.respond(200, body: body)
-      guard request.path != "/first" else { return answer }
+      let reply = Script.respond(200, body: body)
+      guard request.path != "/first" else { return reply }
       let isEnough = waiting.withLock { waiting in
         waiting += 1
         return waiting >= count
       }
       if isEnough { gate.open() }
       // Long enough for an excessive request to arrive.
-      return Script([.pause(gate), .wait(.milliseconds(60))] + answer.steps)
+      return Script([.pause(gate), .wait(.milliseconds(60))] + reply.steps)
     }
     func configure(_ paths: [String]) {
       let urls = paths.map { "\"\(server.address($0))\"" }.joined(separator: ", ")

@@ -13,8 +13,8 @@ struct ReadOnlyTests {
     self.site = site
     let gate = gate
     server = try LoopbackServer { request in
-      let answer = site.respond(to: request)
-      return request.path == "/held" ? Script([.pause(gate)] + answer.steps) : answer
+      let response = site.respond(to: request)
+      return request.path == "/held" ? Script([.pause(gate)] + response.steps) : response
     }
     home = try Home()
     declare(["/one", "/two"])
@@ -129,7 +129,7 @@ struct ReadOnlyTests {
   }
 
   @Test("Reading commands work beside a run and do not disturb it", .timeLimit(.minutes(10)))
-  func workBesideRun() throws {
+  func workDuringRun() throws {
     #expect(try home.run().status == 0)
     site["/held"] = Site.Page("held")
     declare(["/one", "/two", "/held"])
@@ -138,8 +138,8 @@ struct ReadOnlyTests {
     #expect(server.waitForRequest("/held"))
     // Probing the item that is held back would wait for ever.
     for command in commands where !["plan", "--dry-run"].contains(command[0]) {
-      let beside = try home.start(command).finish(within: 30)
-      #expect(beside.status == 0, "\(command): \(beside)")
+      let other = try home.start(command).finish(within: 30)
+      #expect(other.status == 0, "\(command): \(other)")
     }
     let plan = try home.run("plan", "--no-probe")
     #expect(plan.status == 0)

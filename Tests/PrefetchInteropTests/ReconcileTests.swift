@@ -50,14 +50,14 @@ struct ReconcileTests {
     let first = try home.run("--json")
     #expect(first.status == 0, "\(first.errors)")
     #expect(try first.totals()["fetched"] == Self.count)
-    var requests = nginx.takeRequests()
+    var requests = nginx.drainRequests()
     #expect(requests.count == Self.count + 1)
     #expect(requests.allSatisfy { $0.status == 200 && $0.entityTag.isEmpty })
     let objects = FileTree.objects(home.cache)
 
     let second = try home.run("--json")
     #expect(second.status == 0, "\(second.errors)")
-    requests = nginx.takeRequests()
+    requests = nginx.drainRequests()
     #expect(requests.count == Self.count + 1)
     #expect(requests.filter { $0.status == 304 }.count == Self.count + 1)
     #expect(requests.map(\.bodyBytes).reduce(0, +) == 0)
@@ -68,7 +68,7 @@ struct ReconcileTests {
     nginx.write("changed on the server\n", to: Self.name(7))
     let third = try home.run("--json")
     #expect(third.status == 0, "\(third.errors)")
-    requests = nginx.takeRequests().filter { $0.bodyBytes > 0 }
+    requests = nginx.drainRequests().filter { $0.bodyBytes > 0 }
     #expect(requests.map(\.target) == ["/\(Self.name(7))"])
     #expect(try third.totals()["updated"] == 1)
 
@@ -89,7 +89,7 @@ struct ReconcileTests {
   }
 
   @Test("A manifest with digests costs one request without changes, and one body for one change")
-  func asksOnce() throws {
+  func requestsOnce() throws {
     var digests: [String: String] = [:]
     for (number, name) in names.enumerated() {
       digests[name] = Digest.hexadecimal(Self.text(number))
@@ -97,12 +97,12 @@ struct ReconcileTests {
     publish(names, digests: digests)
     let first = try home.run("--json")
     #expect(first.status == 0, "\(first.errors)")
-    _ = nginx.takeRequests()
+    _ = nginx.drainRequests()
     let objects = FileTree.objects(home.cache)
 
     let second = try home.run("--json")
     #expect(second.status == 0, "\(second.errors)")
-    #expect(nginx.takeRequests().map(\.target) == ["/manifest.json"])
+    #expect(nginx.drainRequests().map(\.target) == ["/manifest.json"])
     #expect(try second.totals()["requests"] == 1)
     #expect(try second.totals()["kept"] == Self.count)
     #expect(FileTree.objects(home.cache) == objects)
@@ -113,7 +113,7 @@ struct ReconcileTests {
     let third = try home.run("--json")
     #expect(third.status == 0, "\(third.errors)")
     #expect(
-      Set(nginx.takeRequests().filter { $0.bodyBytes > 0 }.map(\.target))
+      Set(nginx.drainRequests().filter { $0.bodyBytes > 0 }.map(\.target))
         == ["/manifest.json", "/\(Self.name(3))"]
     )
   }

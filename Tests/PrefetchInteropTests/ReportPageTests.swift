@@ -46,12 +46,12 @@ struct ReportPageTests {
   @Test("The report page shows the run, every request and past runs")
   func contents() throws {
     _ = try page()
-    let asked = server.requests.count
+    let requestCount = server.requests.count
     let page = try page("--refetch")
     #expect(page.contains("<title>prefetch: incomplete, newsroom &lt;b&gt;</title>"))
     let requests = try section("requests", of: page)
     #expect(requests.contains("<caption>6 requests, in the order in which they began"))
-    #expect(server.requests.count - asked == 6, "hops count")
+    #expect(server.requests.count - requestCount == 6, "hops count")
     #expect(requests.matches(of: /<tr role="row"><th role="rowheader"/).count == 6)
     for path in ["/a", "/b", "/moved", "/b?target", "/gone", "/list?token=***"] {
       #expect(requests.contains("\(server.address(path))<span"), "\(path)")

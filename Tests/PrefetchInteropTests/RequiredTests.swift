@@ -33,7 +33,7 @@ struct RequiredTests {
     )
   }
 
-  private func asked(_ path: String) -> Int {
+  private func requestCount(_ path: String) -> Int {
     server.requests.count { $0.path == path }
   }
 
@@ -50,7 +50,7 @@ struct RequiredTests {
     #expect(run.errors.contains("warning: ") && run.errors.contains("/none"), "\(run)")
     let quiet = try home.run("-q")
     #expect(quiet.status == 0 && quiet.output.isEmpty && quiet.errors.isEmpty, "\(quiet)")
-    #expect(asked("/none") == 3)
+    #expect(requestCount("/none") == 3)
     #expect(try home.run("status", "--max-age", "1h").status == 0)
     #expect(try home.run("get", server.address("/none")).status == 4)
   }
@@ -78,8 +78,8 @@ struct RequiredTests {
       #expect(run.status == 0, "\(run)")
       #expect(try run.json().text("segments.0.state") == "current")
       #expect(try run.totals()["failed"] == 2)
-      #expect(asked("/none") == round)
-      #expect(asked("/one") == 1)
+      #expect(requestCount("/none") == round)
+      #expect(requestCount("/one") == 1)
     }
   }
 

@@ -32,7 +32,7 @@ struct RestoredCacheTests {
   }
 
   /// Returns the paths that a run requests.
-  private func asked() throws -> [String] {
+  private func requestPaths() throws -> [String] {
     let before = server.requests.count
     let run = try home.run("run", "-q")
     #expect(run.status == 0, "\(run)")
@@ -77,10 +77,10 @@ struct RestoredCacheTests {
     #expect(try home.run("path", server.address("/a")).status == 0)
     let plan = try home.run("run", "--dry-run", "-q")
     #expect(plan.status == 0, "\(plan)")
-    #expect(try asked() == ["/b"])
+    #expect(try requestPaths() == ["/b"])
     #expect(try home.run("verify", "-q").status == 0)
     #expect(try home.run("path", server.address("/b")).status == 0)
-    #expect(try asked() == [])
+    #expect(try requestPaths() == [])
   }
 
   @Test(
@@ -99,7 +99,7 @@ struct RestoredCacheTests {
     #expect(publish.errors.contains("was changed"), "\(publish)")
     #expect(home.read("tree/a") == "body of /a")
     #expect(home.read("tree/b") == nil)
-    #expect(try asked() == ["/b"])
+    #expect(try requestPaths() == ["/b"])
     #expect(home.read("tree/b") == "body of /b")
     #expect(try home.run("verify", "-q").status == 0)
   }

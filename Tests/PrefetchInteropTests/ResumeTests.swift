@@ -192,14 +192,14 @@ struct ResumeTests {
       let kept = try killHalfway(server)
       let path = try #require(part)
       var bytes = try #require(FileTree.read(path))
-      let place = Int.random(in: 0..<(kept - Self.unnoted), using: &random)
+      let index = Int.random(in: 0..<(kept - Self.unnoted), using: &random)
       switch damage {
-      case .flipped: bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+      case .flipped: bytes[index] ^= 1 << UInt8.random(in: 0..<8, using: &random)
       case .zeroed:
-        let page = place / 4_096 * 4_096
+        let page = index / 4_096 * 4_096
         bytes.replaceSubrange(page..<(page + 4_096), with: repeatElement(0, count: 4_096))
-      case .extended: bytes += [UInt8](repeating: 7, count: place % 10_000 + 1)
-      case .shortened: bytes.removeLast(kept - place)
+      case .extended: bytes += [UInt8](repeating: 7, count: index % 10_000 + 1)
+      case .shortened: bytes.removeLast(kept - index)
       }
       let file = unsafe open(path, O_WRONLY | O_TRUNC)
       try #require(unsafe write(file, bytes, bytes.count) == bytes.count)

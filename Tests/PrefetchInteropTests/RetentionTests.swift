@@ -56,9 +56,9 @@ struct RetentionTests {
     #expect((totals["failed"], totals["retained"], totals["removed"]) == (20, 20, 0), "\(totals)")
     #expect(names == before)
     #expect(try home.run("verify").status == 0)
-    let told = try home.run("plan", "--items", "all")
-    let keeps = told.lines.filter { $0.hasPrefix("keep\ts\t") && $0.contains("/old-") }
-    #expect(keeps.count == 20, "\(told)")
+    let plan = try home.run("plan", "--items", "all")
+    let keeps = plan.lines.filter { $0.hasPrefix("keep\ts\t") && $0.contains("/old-") }
+    #expect(keeps.count == 20, "\(plan)")
     #expect(keeps.allSatisfy { $0.hasSuffix("kept until the listed items are stored") })
 
     serve(Array(Self.new.dropLast()))

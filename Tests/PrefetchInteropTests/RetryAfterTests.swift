@@ -9,7 +9,7 @@ struct RetryAfterTests {
   private final class Log: Sendable {
     private let entries = Mutex<[(path: String, time: ContinuousClock.Instant)]>([])
 
-    func note(_ path: String) {
+    func add(_ path: String) {
       entries.withLock { $0.append((path, .now)) }
     }
 
@@ -32,7 +32,7 @@ struct RetryAfterTests {
   private func busyServer(_ first: @escaping @Sendable () -> Script) throws -> LoopbackServer {
     let (log, isFirst) = (busyLog, Flag())
     return try LoopbackServer { request in
-      log.note(request.path)
+      log.add(request.path)
       return isFirst.raise() ? first() : .respond(200, text: request.path)
     }
   }
@@ -40,7 +40,7 @@ struct RetryAfterTests {
   private func otherServer() throws -> LoopbackServer {
     let log = otherLog
     return try LoopbackServer(number: 2) { request in
-      log.note(request.path)
+      log.add(request.path)
       return .respond(200, text: "other \(request.path)")
     }
   }

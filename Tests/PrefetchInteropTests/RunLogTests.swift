@@ -227,8 +227,8 @@ struct RunLogTests {
     declare("/fine", "/gone")
     let quiet = try home.run("-q", "--accept", "incomplete")
     #expect(quiet.status == 0 && quiet.output == "" && quiet.errors == "", "\(quiet)")
-    let told = try home.run("--accept", "incomplete")
-    #expect(told.status == 0 && told.errors.contains("warning: "), "\(told)")
-    #expect(!told.errors.contains("error: "), "\(told)")
+    let result = try home.run("--accept", "incomplete")
+    #expect(result.status == 0 && result.errors.contains("warning: "), "\(result)")
+    #expect(!result.errors.contains("error: "), "\(result)")
   }
 }

@@ -203,12 +203,12 @@ struct ScheduleTests {
   @Test("Times that the scheduler does not accept are refused, and others are printed unchanged")
   func times() throws {
     home.write("segments: [{ name: s, urls: [\"https://a.example/x\"] }]\n")
-    let taken = [
+    let accepted = [
       ("cron", "23 3 * * *"), ("cron", "*/15 0-6,22 1,15 jan-mar mon"), ("cron", "@daily"),
       ("systemd", "daily"), ("systemd", "Mon..Fri *-*-* 03:00:00"), ("systemd", "03:00 UTC"),
       ("systemd", "*-*-1..7 18:30 Europe/Berlin"),
     ]
-    for (scheduler, time) in taken {
+    for (scheduler, time) in accepted {
       let run = try home.run("schedule", scheduler, "--at", time)
       #expect(run.status == 0 && run.output.contains(time), "\(run)")
     }

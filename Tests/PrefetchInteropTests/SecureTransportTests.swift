@@ -33,13 +33,13 @@ struct SecureTransportTests {
     let run = try home.run("--json", "--items", "all")
     #expect(run.status == 0, "\(run)")
     #expect(try run.totals()["fetched"] == 20)
-    let requests = nginx.takeRequests()
+    let requests = nginx.drainRequests()
     #expect(requests.count == 21)
     #expect(Set(requests.map(\.version)) == ["HTTP/2.0"])
     #expect(try run.json().text("items.0.http_version") == "2")
     let second = try home.run("--json")
     #expect(try second.totals()["not_modified"] == 21)
-    #expect(nginx.takeRequests().map(\.bodyBytes).reduce(0, +) == 0)
+    #expect(nginx.drainRequests().map(\.bodyBytes).reduce(0, +) == 0)
   }
 
   @Test("A server with a certificate of an unknown authority gets no request")
@@ -48,7 +48,7 @@ struct SecureTransportTests {
     let run = try home.run("--json")
     #expect(run.status == 5, "\(run)")
     #expect(try run.json().text("segments.0.manifest.error.code") == "certificate")
-    #expect(nginx.takeRequests().isEmpty)
+    #expect(nginx.drainRequests().isEmpty)
     #expect(FileTree.objects(home.cache).isEmpty)
   }
 
@@ -64,6 +64,6 @@ struct SecureTransportTests {
     let run = try home.run("--json")
     #expect(run.status == 5, "\(run)")
     #expect(try run.json().text("items.0.error.code") == "certificate")
-    #expect(nginx.takeRequests().isEmpty)
+    #expect(nginx.drainRequests().isEmpty)
   }
 }

@@ -27,7 +27,7 @@ struct ShardTests {
     return home
   }
 
-  private var asked: [String: Int] {
+  private var requestCounts: [String: Int] {
     server.requests.reduce(into: [:]) { $0[$1.path, default: 0] += 1 }
   }
 
@@ -48,8 +48,8 @@ struct ShardTests {
       #expect(try home.run("verify").status == 0)
     }
     #expect(fetched == Self.count)
-    #expect(asked.removing("/list.json").allSatisfy { $0.value == 1 })
-    #expect(asked.count == Self.count + 1)
+    #expect(requestCounts.removing("/list.json").allSatisfy { $0.value == 1 })
+    #expect(requestCounts.count == Self.count + 1)
     // An additional shard makes the others smaller without removing items.
     for (index, home) in homes.enumerated() {
       let before = try home.run("list").output.split(separator: "\n").count
@@ -88,8 +88,8 @@ struct ShardTests {
       let end = run.finish(within: 60)
       #expect(end.status == 0, "\(end)")
     }
-    #expect(asked.removing("/list.json").allSatisfy { $0.value == 1 })
-    #expect(asked.count == Self.count + 1)
+    #expect(requestCounts.removing("/list.json").allSatisfy { $0.value == 1 })
+    #expect(requestCounts.count == Self.count + 1)
     let whole = try home.run("--json")
     #expect(whole.status == 0, "\(whole)")
     #expect(try whole.totals()["fetched"] == 0)
@@ -150,7 +150,7 @@ struct ShardTests {
       let run = try home.run("--shard", "\(index)/4")
       #expect(run.status == 0 && run.errors.isEmpty, "\(run)")
     }
-    #expect(asked["/0"] == 1)
+    #expect(requestCounts["/0"] == 1)
   }
 
   @Test("The scheduler's variables select the shard, and an invalid shard ends with 64")

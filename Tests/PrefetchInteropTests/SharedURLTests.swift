@@ -56,11 +56,11 @@ struct SharedURLTests {
       case .expectation: ("", ", expect: { min_size: 50 }")
       }
     home.write(manifest(entry), to: "strict.json")
-    let plain = "{ name: plain, manifest: ./plain.json }"
+    let lenient = "{ name: plain, manifest: ./plain.json }"
     let strict = "{ name: strict, manifest: ./strict.json\(rule) }"
     home.configure(
       """
-      segments: [\(isFirst ? "\(strict), \(plain)" : "\(plain), \(strict)")]
+      segments: [\(isFirst ? "\(strict), \(lenient)" : "\(lenient), \(strict)")]
       cache: { min_free: 0 }
       network: { concurrency: 1 }
       """
@@ -204,15 +204,15 @@ struct SharedURLTests {
     let site = site
     site["/a"] = Site.Page(Self.body, headers: [HeaderField("Cache-Control", "no-store")])
     site["/c"] = Site.Page("asked for behind it")
-    let isAnswered = Gate()
+    let hasResponded = Gate()
     // With a single connection, the next request is sent after the first response.
     let origin = try LoopbackServer { request in
-      if request.path == "/c" { isAnswered.open() }
+      if request.path == "/c" { hasResponded.open() }
       return site.respond(to: request)
     }
     let list = manifest("", of: origin)
     let lists = try LoopbackServer { _ in
-      Script([.pause(isAnswered)] + Script.respond(200, text: list).steps)
+      Script([.pause(hasResponded)] + Script.respond(200, text: list).steps)
     }
     home.configure(
       """

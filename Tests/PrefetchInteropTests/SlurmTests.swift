@@ -33,14 +33,16 @@ struct SlurmTests {
     try #require(start.status == 0, "\(start)")
 
     let four = try parts(home, 4)
-    var asked = ground.site.requests.reduce(into: [String: Int]()) { $0[$1.path, default: 0] += 1 }
-    asked["/list.json"] = nil
-    #expect(asked.count == Self.count && asked.allSatisfy { $0.value == 1 })
+    var requestCounts = ground.site.requests.reduce(into: [String: Int]()) {
+      $0[$1.path, default: 0] += 1
+    }
+    requestCounts["/list.json"] = nil
+    #expect(requestCounts.count == Self.count && requestCounts.allSatisfy { $0.value == 1 })
     let bodies = ground.store.files.keys.count { $0.contains("/cas/") }
     #expect(bodies == Self.count + 1)
 
     // Five jobs with empty caches find everything in the shared store.
-    _ = ground.takeAsked()
+    _ = ground.drainRequests()
     let five = try parts(home, 5)
     let moved = urls.count { four[$0] != five[$0] }
     #expect((1_800...2_200).contains(moved), "\(moved) of \(Self.count) have moved")

@@ -14,7 +14,7 @@ import Testing
 struct StoppedProcessTests {
   /// Lock that the process holds when it is stopped.
   enum Hold: String, CaseIterable, CustomTestStringConvertible {
-    case turn = "locks/claims"
+    case writerLock = "locks/claims"
     case objects
 
     var testDescription: String { rawValue }
@@ -28,8 +28,8 @@ struct StoppedProcessTests {
     let site = Site(["/one": Site.Page("one"), "/held": Site.Page("held")])
     let gate = gate
     server = try LoopbackServer { request in
-      let answer = site.respond(to: request)
-      return request.path == "/held" ? Script([.pause(gate)] + answer.steps) : answer
+      let response = site.respond(to: request)
+      return request.path == "/held" ? Script([.pause(gate)] + response.steps) : response
     }
     home = try Home()
     declare("prefetch.yaml", "/one", wait: "3s")
@@ -63,12 +63,12 @@ struct StoppedProcessTests {
     }
     let file = unsafe open(
       "\(home.cache)/\(hold.rawValue)",
-      (hold == .turn ? O_RDWR : O_RDONLY) | O_CLOEXEC
+      (hold == .writerLock ? O_RDWR : O_RDONLY) | O_CLOEXEC
     )
     try #require(file >= 0)
     defer { close(file) }
     switch hold {
-    case .turn:
+    case .writerLock:
       var lock = flock()
       lock.l_type = Int16(F_WRLCK)
       lock.l_len = 1
@@ -115,7 +115,7 @@ struct StoppedProcessTests {
     [SIGINT, SIGTERM]
   )
   func signalled(_ command: String, _ number: CInt) throws {
-    try withStopped(.turn) { _ in
+    try withStopped(.writerLock) { _ in
       let words = command == "lock" ? [server.address("/one")] : []
       let waiting = try home.start([command] + words)
       try #require(waiting.waitForErrors("waiting for"))

@@ -49,8 +49,8 @@ struct TerminalBodyTests {
     #expect(text.contains("is not text"), "\(lines)")
     #expect(text.contains("`-o FILE`") && text.contains("`-o -`"), "\(lines)")
     #expect(!text.contains("PICTURE"), "\(lines)")
-    let asked = try shown("get \(server.address("/picture")) -o -")
-    #expect(asked.contains { $0.contains("PICTURE") }, "\(asked)")
+    let forced = try shown("get \(server.address("/picture")) -o -")
+    #expect(forced.contains { $0.contains("PICTURE") }, "\(forced)")
     let piped = try shown("get \(server.address("/picture")) | wc -c")
     #expect(piped.contains("17"), "\(piped)")
   }

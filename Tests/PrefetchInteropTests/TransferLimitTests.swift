@@ -44,16 +44,16 @@ struct TransferLimitTests {
     let deferred = report.list("items").filter { $0.text("outcome") == "deferred" }
     #expect(deferred.allSatisfy { $0.text("deferred.rule") == "daily_limit" })
     #expect(deferred.allSatisfy { $0.text("deferred.until") == zone.next(24) })
-    let asked = server.requests.count
+    let requestCount = server.requests.count
     // Each of the two places may start another transfer before the budget is known to be spent.
-    #expect(asked <= fetched + 4)
+    #expect(requestCount <= fetched + 4)
 
     let again = try home.run("--json")
     #expect(again.status == 75, "\(again)")
     #expect(try again.json().text("exit.next_allowed_at") == zone.next(24))
     #expect(try again.totals()["requests"] == 0)
     #expect(try home.run("get", urls[Self.count - 1]).status == 75)
-    #expect(server.requests.count == asked)
+    #expect(server.requests.count == requestCount)
 
     let status = try home.run("status", "--json").json()
     #expect(status.text("quotas.0.period") == "day")
@@ -65,7 +65,7 @@ struct TransferLimitTests {
     // With another budget the rest is fetched, and nothing twice.
     configure(urls, "daily_limit: 1GB")
     #expect(try home.run().status == 0)
-    #expect(server.requests.count == asked + Self.count - fetched)
+    #expect(server.requests.count == requestCount + Self.count - fetched)
   }
 
   @Test("A limit is not exceeded, whatever the number and the size of the transfers")
@@ -92,11 +92,11 @@ struct TransferLimitTests {
       // Bytes in a buffer count although they are not used.
       #expect(try #require(report.number("totals.bytes_body")) <= 1_000_000)
       #expect(try #require(report.number("totals.deferred")) >= paths.count / 2)
-      let asked = server.requests.count
+      let requestCount = server.requests.count
       let again = try home.run("--json")
       #expect(again.status == 75, "\(again)")
       #expect(try again.totals()["requests"] == 0)
-      #expect(server.requests.count == asked)
+      #expect(server.requests.count == requestCount)
     }
   }
 

@@ -54,8 +54,8 @@ struct TrustServerTests {
       #expect(report.text("items.0.error.code") == code.rawValue)
       #expect(FileTree.objects(home.cache).isEmpty)
     }
-    let isTold = rules.pins.contains { $0.onlyReports && !$0.accepts([ground.rsa.digest]) }
-    #expect(!isTold || run.output.contains(ground.rsa.digest.pinText), "\(run)")
+    let isReported = rules.pins.contains { $0.onlyReports && !$0.accepts([ground.rsa.digest]) }
+    #expect(!isReported || run.output.contains(ground.rsa.digest.pinText), "\(run)")
   }
 
   private func status(_ code: ErrorCode) -> Int32 {

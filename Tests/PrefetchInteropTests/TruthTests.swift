@@ -93,10 +93,10 @@ struct TruthTests {
   }
 
   @Test("A stored item is requested again past all caches where a 304 has another tag")
-  func secondAsking() throws {
+  func secondRequest() throws {
     let server = try LoopbackServer { request in
-      let isPlain = request.headers["If-None-Match"] == nil
-      return isPlain
+      let isUnconditional = request.headers["If-None-Match"] == nil
+      return isUnconditional
         ? .respond(200, [("ETag", "\"1\"")], text: "body")
         : .respond(304, [("ETag", "\"2\"")])
     }
@@ -175,8 +175,8 @@ struct TruthTests {
     )
     #expect(try home.run("run").status == 0)
     site["/one"] = Site.Page([], status: 503)
-    for question in ["--revalidate", "--refetch"] {
-      let run = try home.run("run", question)
+    for option in ["--revalidate", "--refetch"] {
+      let run = try home.run("run", option)
       #expect(run.status == 69, "\(run)")
       #expect(run.errors.contains("the older copy is kept"))
     }

@@ -33,26 +33,26 @@ struct UnchangedTests {
   func once() throws {
     let first = try home.run("-q")
     #expect(first.status == 0, "\(first)")
-    let answers = nginx.takeRequests()
-    #expect(answers.count == Self.count + 1)
-    #expect(answers.filter { $0.status == 200 }.count == Self.count + 1)
-    let sent = Dictionary(grouping: answers, by: \.target)
+    let requests = nginx.drainRequests()
+    #expect(requests.count == Self.count + 1)
+    #expect(requests.filter { $0.status == 200 }.count == Self.count + 1)
+    let sent = Dictionary(grouping: requests, by: \.target)
     #expect(sent.count == Self.count + 1)
 
     for number in 2...Self.runCount {
       let run = try home.run("-q")
       #expect(run.status == 0, "run \(number): \(run)")
-      let requests = nginx.takeRequests()
+      let requests = nginx.drainRequests()
       #expect(requests.count == Self.count + 1, "run \(number)")
       #expect(Set(requests.map(\.target)).count == Self.count + 1, "run \(number)")
       let moved = requests.filter { $0.status != 304 || $0.bodyBytes != 0 }
       #expect(moved.isEmpty, "run \(number)")
       let strange = requests.filter { request in
-        guard let answer = sent[request.target]?.first, !answer.sentEntityTag.isEmpty else {
+        guard let earlier = sent[request.target]?.first, !earlier.sentEntityTag.isEmpty else {
           return true
         }
-        return request.entityTag != answer.sentEntityTag
-          || request.modifiedSince != answer.sentModified
+        return request.entityTag != earlier.sentEntityTag
+          || request.modifiedSince != earlier.sentModified
       }
       #expect(strange.isEmpty, "run \(number)")
     }

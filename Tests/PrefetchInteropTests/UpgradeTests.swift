@@ -23,7 +23,7 @@ struct UpgradeTests {
     let bodies = Bodies()
     self.bodies = bodies
     server = try LoopbackServer { request in
-      bodies.count(request, site.answer(to: request).status)
+      bodies.count(request, site.page(for: request).status)
       return site.respond(to: request)
     }
     home = try Home(isInMemory: true)
@@ -52,18 +52,18 @@ struct UpgradeTests {
     let old = home.using(try #require(Binary.oldPath))
     let filled = try old.run("-q")
     try #require(filled.status == 0, "\(filled)")
-    #expect(bodies.take() == ["manifest.json": 1, "pinned": Self.count, "free": Self.count])
+    #expect(bodies.drain() == ["manifest.json": 1, "pinned": Self.count, "free": Self.count])
 
     let upgraded = try home.run("--json")
     #expect(upgraded.status == 0, "\(upgraded.errors)")
-    let moved = bodies.take()
+    let moved = bodies.drain()
     let (pinned, free) = (moved["pinned"] ?? 0, moved["free"] ?? 0)
     print("after the upgrade \(pinned) pinned bodies moved, and \(free) others")
     #expect(pinned == 0)
     #expect(free <= Self.count)
     let second = try home.run("-q")
     #expect(second.status == 0, "\(second)")
-    #expect(bodies.take().isEmpty)
+    #expect(bodies.drain().isEmpty)
     #expect(try home.run("verify").status == 0)
     #expect(try home.run("list").lines.count == 2 * Self.count)
 
@@ -75,7 +75,7 @@ struct UpgradeTests {
     let touched = Set(before.keys).union(after.keys).filter { before[$0] != after[$0] }
     // The program takes its lock before it reads the index.
     #expect(touched.subtracting([home.cache, "\(home.cache)/lock"]).isEmpty)
-    #expect(bodies.take().isEmpty)
+    #expect(bodies.drain().isEmpty)
     #expect(try home.run("-q").status == 0)
   }
 }
@@ -90,7 +90,7 @@ private final class Bodies: Sendable {
     counts.withLock { $0[kind, default: 0] += 1 }
   }
 
-  func take() -> [String: Int] {
+  func drain() -> [String: Int] {
     counts.withLock { counts in
       defer { counts = [:] }
       return counts

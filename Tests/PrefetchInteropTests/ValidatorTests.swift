@@ -89,9 +89,9 @@ struct ValidatorTests {
         ? .respond(200, [("ETag", "\"theirs\"")], text: "body")
         : .raw("HTTP/1.1 304 Not Modified\r\n\r\n")
     }
-    let place = other.address("/there")
+    let location = other.address("/there")
     let server = try LoopbackServer { _ in
-      .respond(302, [("ETag", "\"ours\""), ("Location", place)])
+      .respond(302, [("ETag", "\"ours\""), ("Location", location)])
     }
     declare(server)
     #expect(try home.run().status == 0)

@@ -85,9 +85,10 @@ struct WordingTests {
     for arguments in [["run"], ["run", "gone"]] {
       let run = try home.run(arguments)
       let rows = run.lines.filter { !$0.hasPrefix(" ") }
-      let places = rows.map { row in row.firstRange(of: " item").map { row[..<$0.lowerBound].count }
+      let offsets = rows.map { row in
+        row.firstRange(of: " item").map { row[..<$0.lowerBound].count }
       }
-      #expect(rows.count > 1 && Set(places).count == 1, "\(run)")
+      #expect(rows.count > 1 && Set(offsets).count == 1, "\(run)")
     }
   }
 

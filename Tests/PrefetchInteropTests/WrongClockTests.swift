@@ -179,7 +179,7 @@ struct WrongClockTests {
   }
 
   @Test("A clock that was ahead keeps the totals of days on which it was right")
-  func books() throws {
+  func usageOfCorrectDays() throws {
     for name in ["/a", "/b", "/c", "/d"] { site[name] = Site.Page(name) }
     let urls = ["/a", "/b", "/c", "/d"].map { "\"\(server.address($0))\"" }.joined(separator: ", ")
     home.configure(

@@ -43,7 +43,7 @@ struct AdReadingTests {
   }
 
   private func paths(_ result: Result<BundleReading, Failure>) throws -> [String] {
-    try result.get().parts.map(\.url.path)
+    try result.get().pieces.map(\.url.path)
   }
 
   @Test(
@@ -65,7 +65,7 @@ struct AdReadingTests {
     ] {
       let reading = Self.read([Self.film(files)]) { $0.quality = quality }
       #expect(try paths(reading) == ["/tags/\(name).mp4"])
-      #expect(try reading.get().hasChoice && reading.get().mainPart == 0)
+      #expect(try reading.get().hasChoice && reading.get().mainPiece == 0)
     }
   }
 
@@ -97,7 +97,7 @@ struct AdReadingTests {
       </v:Linear></v:Creative></v:Creatives></v:InLine></v:Ad></v:VAST>
       """
     let reading = try Self.read([text]).get()
-    #expect(reading.parts.map(\.url.string) == ["https://ads.example/tags/a.mp4?x=1&y=2"])
+    #expect(reading.pieces.map(\.url.string) == ["https://ads.example/tags/a.mp4?x=1&y=2"])
     #expect(reading.seconds == 1.25)
   }
 
@@ -159,7 +159,7 @@ struct AdReadingTests {
     #expect(moment == AdMoment(of: url, at: Instant(milliseconds: 1_795_490_309_703)))
     let reading = try Self.read([Self.wrapper("/next?[CACHEBUSTING]")]) { $0.moment = moment }.get()
     #expect(reading.documents.map(\.url.string).first?.contains("CACHE") == false)
-    #expect(reading.texts.isEmpty && reading.parts.isEmpty)
+    #expect(reading.texts.isEmpty && reading.pieces.isEmpty)
   }
 
   @Test("Mutated ad responses are read, or refused with a sentence")
@@ -184,7 +184,7 @@ struct AdReadingTests {
       var rules = BundleRules()
       rules.form = .ad
       rules.stem = "s"
-      rules.takesExtensions = round.isMultiple(of: 2)
+      rules.includesExtensions = round.isMultiple(of: 2)
       rules.quality = BundleRules.Quality.allCases[round % 3]
       var contents = [BundleContent(url: url, base: url, bytes: mutator.next())]
       do throws(Failure) {
@@ -197,8 +197,8 @@ struct AdReadingTests {
           }
           guard reading.documents.isEmpty else { continue }
           good += 1
-          #expect(Set(reading.parts.map(\.name)).count == reading.parts.count)
-          for name in reading.parts.map(\.name) + reading.texts.map(\.name) {
+          #expect(Set(reading.pieces.map(\.name)).count == reading.pieces.count)
+          for name in reading.pieces.map(\.name) + reading.texts.map(\.name) {
             #expect(TreeName.objection(to: name, below: "/x") == nil, "\(name)")
           }
           break

@@ -42,7 +42,7 @@ import Testing
     let reading = LockReader.moduleSource.read(
       text,
       base: base,
-      part: .moduleSource(SHA256.digest(of: text))
+      documentRole: .moduleSource(SHA256.digest(of: text))
     )
     #expect(
       reading.lines == """
@@ -59,9 +59,13 @@ import Testing
   @Test("A registry's record of a module must match the locked digest")
   func otherSource() throws {
     let digest = SHA256.digest(of: "{}")
-    let reading = LockReader.moduleSource.read("{ }", part: .moduleSource(digest))
+    let reading = LockReader.moduleSource.read("{ }", documentRole: .moduleSource(digest))
     #expect(reading.lines.hasPrefix("digest_mismatch: its sha256 is "))
-    #expect(LockReader.moduleSource.read("{}", part: .moduleSource(digest)).lines.contains("`url`"))
+    #expect(
+      LockReader.moduleSource.read("{}", documentRole: .moduleSource(digest)).lines.contains(
+        "`url`"
+      )
+    )
   }
 
   @Test(

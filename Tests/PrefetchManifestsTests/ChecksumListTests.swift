@@ -183,7 +183,7 @@ import Testing
     for number in 0..<20_000 { text += "\(Self.sha256)  d/file-\(number).tar.gz\n" }
     let manifest = try readText(text).get()
     #expect(manifest.entries.count == 20_000)
-    #expect(!manifest.entries.indices.contains { manifest.entries.isSpecial(at: $0) })
+    #expect(!manifest.entries.indices.contains { manifest.entries.hasExtras(at: $0) })
     #expect(manifest.entries[777].path == "d/file-777.tar.gz")
     #expect(manifest.entries[777].url.string == "\(Self.folder)d/file-777.tar.gz")
   }

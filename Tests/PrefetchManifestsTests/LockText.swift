@@ -21,16 +21,16 @@ enum LockReader: String, CaseIterable, Sendable {
     _ text: String,
     rules: ManifestRules = ManifestRules(),
     base: String? = "https://cdn.example/app/list",
-    part: ManifestPart.Role? = nil
+    documentRole: FurtherDocument.Role? = nil
   ) -> Result<Manifest, Failure> {
-    read(Array(text.utf8), rules: rules, base: base, part: part)
+    read(Array(text.utf8), rules: rules, base: base, documentRole: documentRole)
   }
 
   func read(
     _ bytes: [UInt8],
     rules: ManifestRules = ManifestRules(),
     base: String? = "https://cdn.example/app/list",
-    part: ManifestPart.Role? = nil
+    documentRole: FurtherDocument.Role? = nil
   ) -> Result<Manifest, Failure> {
     var source = ManifestSource(
       bytes: .file("manifest"),
@@ -39,7 +39,7 @@ enum LockReader: String, CaseIterable, Sendable {
       name: "manifest",
       rules: rules
     )
-    source.part = part
+    source.documentRole = documentRole
     do throws(Failure) {
       return .success(try read(unsafe bytes.span.bytes, source))
     } catch {
@@ -233,10 +233,13 @@ extension Result<Manifest, Failure> {
 extension Manifest {
   fileprivate var allLines: [String] {
     entries.map(\.lockLine)
-      + parts.map { part in
-        guard case .packageIndex(let wish) = part.kind else { return "part \(part.url.string)" }
-        let digests = wish.digests.map(\.description).joined(separator: ",")
-        return "part \(part.url.string) \(wish.project)==\(wish.version) \(digests)"
+      + furtherDocuments.map { document in
+        guard case .packageIndex(let requirement) = document.kind else {
+          return "part \(document.url.string)"
+        }
+        let digests = requirement.digests.map(\.description).joined(separator: ",")
+        return
+          "part \(document.url.string) \(requirement.project)==\(requirement.version) \(digests)"
       }
       + rejected.map { "rejected \($0.url): \($0.failure.code.rawValue): \($0.failure.message)" }
       + warnings.map { "\($0.severity.rawValue) \($0.message)" }

@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test("An invalid item of a list has its position too")
-  func places() throws {
+  func locations() throws {
     let text = """
       {"format": "prefetch-manifest", "version": 1, "items": [
         "https://a.example/ä", {"url": "https://a.example/x",
@@ -89,10 +89,10 @@ import Testing
 @Suite struct DigestBytesTests {
   @Test("Digits are read eight at a time, and no other byte is taken for one")
   func digits() {
-    for place in 0..<64 {
+    for index in 0..<64 {
       for byte in UInt8.min...UInt8.max {
         var text = Array(String(repeating: "0123456789abcdefABCDEF9876543210", count: 2).utf8)
-        text[place] = byte
+        text[index] = byte
         let expected = Hexadecimal.decode(String(decoding: text, as: UTF8.self))
         let found = unsafe text.withUnsafeBytes { unsafe DigestBytes.sha256($0) }
         #expect(found == expected.flatMap { ContentDigest(bytes: $0) })

@@ -54,18 +54,18 @@ struct ManifestText {
   mutating func mutated(_ text: [UInt8]) -> [UInt8] {
     var bytes = text
     for _ in 0...random(3) where !bytes.isEmpty {
-      let place = random(bytes.count)
+      let index = random(bytes.count)
       switch random(6) {
-      case 0: bytes.remove(at: place)
-      case 1: bytes.insert(UInt8(random(256)), at: place)
-      case 2: bytes[place] = UInt8(random(256))
+      case 0: bytes.remove(at: index)
+      case 1: bytes.insert(UInt8(random(256)), at: index)
+      case 2: bytes[index] = UInt8(random(256))
       case 3:
         let marks = Array("{}[]\",:\\ \n\r0n/".utf8)
-        bytes.insert(marks[random(marks.count)], at: place)
-      case 4: bytes.removeSubrange(place..<min(bytes.count, place + random(20)))
+        bytes.insert(marks[random(marks.count)], at: index)
+      case 4: bytes.removeSubrange(index..<min(bytes.count, index + random(20)))
       default:
-        let end = min(bytes.count, place + random(30))
-        bytes.insert(contentsOf: bytes[place..<end], at: random(bytes.count))
+        let end = min(bytes.count, index + random(30))
+        bytes.insert(contentsOf: bytes[index..<end], at: random(bytes.count))
       }
     }
     return bytes

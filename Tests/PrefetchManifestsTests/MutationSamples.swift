@@ -6,7 +6,7 @@ enum MutationSamples {
   struct Row: Sendable, CustomTestStringConvertible {
     var format: ManifestFormat?
     /// Role of a document that is not a manifest of its own.
-    var part: ManifestPart.Role?
+    var documentRole: FurtherDocument.Role?
     var samples: [String]
 
     var testDescription: String { format?.rawValue ?? "package index" }
@@ -21,10 +21,10 @@ enum MutationSamples {
       (.cargoLock, lock(.cargoLock)), (.uvLock, lock(.uvLock)), (.yarnLock, lock(.yarnLock)),
       (.pnpmLock, lock(.pnpmLock)), (.bazelLock, lock(.bazelLock)),
     ].map { Row(format: $0, samples: $1) } + [
-      Row(part: .packageIndex(wish), samples: lock(.packageIndex))
+      Row(documentRole: .packageIndex(requirement), samples: lock(.packageIndex))
     ]
 
-  private static let wish = PackageWish(
+  private static let requirement = PackageRequirement(
     project: "left",
     version: "1.0",
     digests: [ExpectedDigest(algorithm: .sha256, bytes: [UInt8](repeating: 0xAB, count: 32))]

@@ -24,13 +24,13 @@ import Testing
         mime: nil,
         name: "manifest"
       )
-      source.part = row.part
+      source.documentRole = row.documentRole
       if round % 2 == 0 { source.rules.format = row.format }
       source.rules.crateIndex = Self.base
       let fault: String?
       switch readBytes(bytes, source) {
       case .success(let manifest):
-        let isEmpty = manifest.entries.isEmpty && manifest.parts.isEmpty
+        let isEmpty = manifest.entries.isEmpty && manifest.furtherDocuments.isEmpty
         (good, bad) = isEmpty ? (good, bad + 1) : (good + 1, bad)
         fault = Self.fault(of: manifest, from: bytes)
       case .failure(let failure):
@@ -50,7 +50,7 @@ import Testing
   @Test("The untouched samples are valid, each for its format", arguments: MutationSamples.all)
   func samples(row: MutationSamples.Row) throws {
     for sample in row.samples {
-      let manifest = try readText(sample, format: row.format, part: row.part).get()
+      let manifest = try readText(sample, format: row.format, documentRole: row.documentRole).get()
       #expect(Self.fault(of: manifest, from: Array(sample.utf8)) == nil)
     }
   }

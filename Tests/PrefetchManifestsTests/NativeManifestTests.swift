@@ -271,8 +271,11 @@ import Testing
   func pages() throws {
     let manifest = try Self.read(Self.manifest("", "\"next\": \"?page=2\",")).get()
     #expect(
-      manifest.parts == [
-        ManifestPart(url: try WebURL("https://cdn.example/app/manifest.json?page=2"), kind: .page)
+      manifest.furtherDocuments == [
+        FurtherDocument(
+          url: try WebURL("https://cdn.example/app/manifest.json?page=2"),
+          kind: .page
+        )
       ]
     )
     #expect(throws: Failure.self) {
@@ -299,7 +302,7 @@ import Testing
         "https://cdn.example/d/z path=d/z published=2026-11-20T00:00:00.000Z",
       ]
     )
-    #expect(manifest.entries.indices.map { manifest.entries.isSpecial(at: $0) } == [true, false])
+    #expect(manifest.entries.indices.map { manifest.entries.hasExtras(at: $0) } == [true, false])
   }
 
   @Test(
@@ -310,13 +313,13 @@ import Testing
       ("{\"a\": 'x'}", "line 1, column 7: "), ("{\n // c\n}", "line 2, column 2: "),
     ]
   )
-  func syntax(text: String, place: String) {
+  func syntax(text: String, location: String) {
     guard case .failure(let failure) = Self.read(text, format: .native) else {
       Issue.record("it was read")
       return
     }
     #expect(failure.code == .manifestInvalid)
-    #expect(failure.message.hasPrefix(place), "\(failure.message)")
+    #expect(failure.message.hasPrefix(location), "\(failure.message)")
   }
 
   @Test(
@@ -407,12 +410,12 @@ import Testing
     for _ in 0..<2_000 {
       var bytes = sample
       for _ in 0...random(4) {
-        let place = random(bytes.count)
+        let index = random(bytes.count)
         switch random(4) {
-        case 0: bytes.remove(at: place)
-        case 1: bytes.insert(UInt8(random(256)), at: place)
-        case 2: bytes[place] = UInt8(random(256))
-        default: bytes.removeSubrange(place..<min(bytes.count, place + random(20)))
+        case 0: bytes.remove(at: index)
+        case 1: bytes.insert(UInt8(random(256)), at: index)
+        case 2: bytes[index] = UInt8(random(256))
+        default: bytes.removeSubrange(index..<min(bytes.count, index + random(20)))
         }
         if bytes.isEmpty { bytes = [0x7B] }
       }

@@ -16,7 +16,7 @@ import Testing
     return "lockfileVersion: \(version)\n\npackages:\n\(entries.joined())"
   }
 
-  private static let plain = "resolution: {integrity: sha256-\(base64)}"
+  private static let resolution = "resolution: {integrity: sha256-\(base64)}"
 
   @Test(
     "The key of a package determines its place in the registry",
@@ -27,7 +27,7 @@ import Testing
     ]
   )
   func keys(_ version: String, _ key: String, _ scoped: String) {
-    let text = Self.lock(version, [(key, Self.plain), (scoped, Self.plain)])
+    let text = Self.lock(version, [(key, Self.resolution), (scoped, Self.resolution)])
     let sum = "sha256:\(LockReader.sha256)"
     #expect(
       LockReader.pnpmLock.read(text).lines == """
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test("Packages from other places have their URL, or are counted")
-  func places() throws {
+  func addresses() throws {
     var rules = ManifestRules()
     rules.npmRegistry = try WebURL("https://corp.example/npm")
     let text = Self.lock(
@@ -73,10 +73,10 @@ import Testing
       Self.lock(
         "'9.0'",
         [
-          ("a@1.0.0", Self.plain), ("b@1.0.0", "\(Self.plain)\nos: [darwin]"),
-          ("c@1.0.0", Self.plain), ("d@1.0.0", "\(Self.plain)\ncpu: [x64]\ndev: true"),
-          ("e@1.0.0", "\(Self.plain)\nlibc: [musl]\nos: [linux]\ncpu: [arm64]"),
-          ("f@1.0.0", Self.plain),
+          ("a@1.0.0", Self.resolution), ("b@1.0.0", "\(Self.resolution)\nos: [darwin]"),
+          ("c@1.0.0", Self.resolution), ("d@1.0.0", "\(Self.resolution)\ncpu: [x64]\ndev: true"),
+          ("e@1.0.0", "\(Self.resolution)\nlibc: [musl]\nos: [linux]\ncpu: [arm64]"),
+          ("f@1.0.0", Self.resolution),
         ]
       )
         + """

@@ -381,8 +381,8 @@ import Testing
 
   // MARK: The index
 
-  private static let wish = ManifestPart.Role.packageIndex(
-    PackageWish(
+  private static let requirement = FurtherDocument.Role.packageIndex(
+    PackageRequirement(
       project: "left-pad",
       version: "1.0",
       digests: [ExpectedDigest(algorithm: .sha256, bytes: [UInt8](repeating: 0xAB, count: 32))]
@@ -415,7 +415,7 @@ import Testing
         page,
         rules: Self.rules(),
         base: "https://i.example/simple/left-pad/",
-        part: Self.wish
+        documentRole: Self.requirement
       ).lines == """
         https://i.example/f/left_pad-1.0-py3-none-any.whl id=left_pad-1.0-py3-none-any.whl \
         path=left_pad-1.0-py3-none-any.whl sha256:\(Self.sha256) size=5 immutable \
@@ -440,7 +440,7 @@ import Testing
         page,
         rules: Self.rules(),
         base: "https://i.example/simple/left-pad/",
-        part: Self.wish
+        documentRole: Self.requirement
       ).lines == """
         https://i.example/b/left_pad-1.0.tar.gz?a=1&b=2 id=left_pad-1.0.tar.gz \
         path=left_pad-1.0.tar.gz sha256:\(Self.sha256) immutable
@@ -485,7 +485,8 @@ import Testing
   )
   func indexFaults(_ page: String, _ message: String) {
     #expect(
-      LockReader.packageIndex.read(page, rules: Self.rules(), part: Self.wish).lines == message
+      LockReader.packageIndex.read(page, rules: Self.rules(), documentRole: Self.requirement).lines
+        == message
     )
   }
 }

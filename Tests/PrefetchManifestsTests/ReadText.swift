@@ -9,7 +9,7 @@ func readText(
   name: String = "https://cdn.example/lists/LIST",
   base: String? = "https://cdn.example/lists/LIST",
   mime: String? = nil,
-  part: ManifestPart.Role? = nil,
+  documentRole: FurtherDocument.Role? = nil,
   crossesHosts: Bool = false
 ) -> Result<Manifest, Failure> {
   var source = ManifestSource(
@@ -20,7 +20,7 @@ func readText(
   )
   source.rules.format = format
   source.rules.mayCrossHosts = crossesHosts
-  source.part = part
+  source.documentRole = documentRole
   return readBytes(Array(text.utf8), source)
 }
 
@@ -46,7 +46,7 @@ extension Manifest {
   /// Entries, rejections and warnings of a document, for tables.
   var everything: [String] {
     lines + refusals + warnings.map { "warning: \($0.message)" }
-      + parts.map { "part: \($0.url.string)" }
+      + furtherDocuments.map { "part: \($0.url.string)" }
   }
 }
 

@@ -82,20 +82,20 @@ import Testing
     let manifest = try readText(Self.index(2)).get()
     #expect(manifest.entries.isEmpty)
     #expect(
-      manifest.parts.map(\.url.string) == [
+      manifest.furtherDocuments.map(\.url.string) == [
         "https://cdn.example/s1.xml.gz", "https://cdn.example/s2.xml.gz",
       ]
     )
-    #expect(manifest.parts.map(\.kind) == [.sitemap(level: 1), .sitemap(level: 1)])
-    let nested = try readText(Self.index(1), part: .sitemap(level: 1)).get()
-    #expect(nested.parts.map(\.kind) == [.sitemap(level: 2)])
+    #expect(manifest.furtherDocuments.map(\.kind) == [.sitemap(level: 1), .sitemap(level: 1)])
+    let nested = try readText(Self.index(1), documentRole: .sitemap(level: 1)).get()
+    #expect(nested.furtherDocuments.map(\.kind) == [.sitemap(level: 2)])
   }
 
   @Test("An invalid child fails alone, also as the first")
   func badChild() throws {
     let text = "<sitemapindex><sitemap/><sitemap><loc>/s.xml</loc></sitemap></sitemapindex>"
     let manifest = try readText(text).get()
-    #expect(manifest.parts.map(\.url.string) == ["https://cdn.example/s.xml"])
+    #expect(manifest.furtherDocuments.map(\.url.string) == ["https://cdn.example/s.xml"])
     #expect(
       manifest.refusals == [": manifest_invalid: line 1, column 15: `loc` is missing"]
     )
@@ -108,8 +108,8 @@ import Testing
         .manifestInvalid,
         "line 1, column 15: it is an index of sitemaps below 2 others, and deeper ones are not followed"
       )
-    ) { try readText(Self.index(1), part: .sitemap(level: 2)).get() }
-    #expect(try readText(Self.index(1_000)).get().parts.count == 1_000)
+    ) { try readText(Self.index(1), documentRole: .sitemap(level: 2)).get() }
+    #expect(try readText(Self.index(1_000)).get().furtherDocuments.count == 1_000)
     #expect(
       throws: Failure(
         .manifestInvalid,
@@ -122,7 +122,7 @@ import Testing
   func foreignChild() throws {
     let text = "<sitemapindex><sitemap><loc>https://o.example/s</loc></sitemap></sitemapindex>"
     let manifest = try readText(text).get()
-    #expect(manifest.parts.isEmpty)
+    #expect(manifest.furtherDocuments.isEmpty)
     #expect(manifest.rejected.map(\.failure.code) == [.badURL])
   }
 
@@ -131,7 +131,7 @@ import Testing
     let text = "https://cdn.example/a\nhttps://o.example/b\n"
     for manifest in [
       try readText(text, format: .sitemap).get(),
-      try readText(text, part: .sitemap(level: 1)).get(),
+      try readText(text, documentRole: .sitemap(level: 1)).get(),
     ] {
       #expect(manifest.lines == ["https://cdn.example/a"])
       #expect(manifest.rejected.map(\.failure.code) == [.badURL])
@@ -145,7 +145,7 @@ import Testing
     }
     let manifest = try readText("\(Self.head)\(pages.joined())</urlset>").get()
     #expect(manifest.entries.count == 50_000)
-    #expect(!manifest.entries.indices.contains { manifest.entries.isSpecial(at: $0) })
+    #expect(!manifest.entries.indices.contains { manifest.entries.hasExtras(at: $0) })
   }
 
   @Test(

@@ -16,8 +16,8 @@ struct StreamTests {
     var rules = BundleRules()
     change(&rules)
     do {
-      let contents = try texts.map { place, text in
-        let url = try WebURL(place)
+      let contents = try texts.map { address, text in
+        let url = try WebURL(address)
         return BundleContent(url: url, base: url, bytes: Array(text.utf8))
       }
       return .success(try BundleReader.read(contents, rules))
@@ -143,11 +143,11 @@ struct StreamTests {
     )
     let reading = try Self.read([(Self.root, text)]).get()
     #expect(
-      reading.parts.map(\.name) == [
+      reading.pieces.map(\.name) == [
         "keys/000001.key", "v1/init1.mp4", "v1/000001.ts",
       ]
     )
-    #expect(reading.parts[1].needed == 2_620)
+    #expect(reading.pieces[1].needed == 2_620)
     let copy = String(decoding: reading.texts[0].bytes, as: UTF8.self)
     #expect(
       copy == """
@@ -184,7 +184,7 @@ struct StreamTests {
       let reading = try Self.read([(Self.root, text)]) { $0.seconds = seconds }.get()
       #expect(reading.seconds == Double(2 * count), "\(seconds)")
       #expect(reading.isPartial == (count < 5), "\(seconds)")
-      #expect(reading.parts[0].prefix == (count < 5 ? Int64(10 * count) : nil))
+      #expect(reading.pieces[0].prefix == (count < 5 ? Int64(10 * count) : nil))
     }
   }
 
@@ -198,7 +198,7 @@ struct StreamTests {
   )
   func variables(lines: String, path: String?) {
     let reading = try? Self.read([(Self.root, Self.media(lines))]).get()
-    #expect(reading?.parts.first?.url.path == path)
+    #expect(reading?.pieces.first?.url.path == path)
   }
 
   @Test("The number of variants and pieces is bounded")
@@ -247,7 +247,7 @@ struct StreamTests {
       let url = try WebURL(Self.root)
       var rules = BundleRules()
       rules.seconds = round % 3
-      rules.takesLive = round.isMultiple(of: 2)
+      rules.acceptsLive = round.isMultiple(of: 2)
       var contents = [BundleContent(url: url, base: url, bytes: bytes)]
       do throws(Failure) {
         var reading = try BundleReader.read(contents, rules)
@@ -259,8 +259,8 @@ struct StreamTests {
         reading = try BundleReader.read(contents, rules)
         good += 1
         #expect(reading.documents.isEmpty)
-        #expect(Set(reading.parts.map(\.name)).count == reading.parts.count)
-        for part in reading.parts {
+        #expect(Set(reading.pieces.map(\.name)).count == reading.pieces.count)
+        for part in reading.pieces {
           #expect(TreeName.objection(to: part.name, below: "/x") == nil, "\(part.name)")
         }
       } catch {

@@ -51,12 +51,12 @@ struct ClientFieldsTests {
     let language = fields.named(by: variance(["accept-language", "x-mode"]))
     #expect(language == said([("Accept-Language", "de")]))
     #expect(fields.named(by: variance(["*"])) == fields)
-    #expect(fields.named(by: variance(["dpr"])).isPart(of: fields))
-    #expect(!fields.isPart(of: fields.named(by: variance(["dpr"]))))
+    #expect(fields.named(by: variance(["dpr"])).isSubset(of: fields))
+    #expect(!fields.isSubset(of: fields.named(by: variance(["dpr"]))))
   }
 
   @Test("The fields of a client go to other servers only without identity")
-  func places() {
+  func positions() {
     let fields = said([("Accept", "text/html"), ("X-Token", "a"), ("Prefer", "b")])
     #expect(fields.everywhere.map(\.name) == ["Accept", "Prefer"])
     #expect(fields.ofFirstOrigin.map(\.name) == ["X-Token"])

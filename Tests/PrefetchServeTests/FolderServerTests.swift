@@ -52,24 +52,24 @@ private final class ExampleFolder {
   }
 
   @Test func `A file comes with what identifies it`() throws {
-    let answer = try client.get("/ten.txt")
-    #expect(answer.status == 200)
-    #expect(answer.body == "0123456789")
-    #expect(answer.headers["content-length"] == "10")
-    #expect(answer.headers["content-type"] == "text/plain; charset=utf-8")
-    #expect(answer.headers["last-modified"] == "Sun, 06 Nov 1994 08:49:37 GMT")
-    #expect(answer.headers["accept-ranges"] == "bytes")
-    #expect(answer.headers["x-content-type-options"] == "nosniff")
-    #expect(answer.headers["date"] != nil)
-    let etag = try #require(answer.headers["etag"])
+    let response = try client.get("/ten.txt")
+    #expect(response.status == 200)
+    #expect(response.body == "0123456789")
+    #expect(response.headers["content-length"] == "10")
+    #expect(response.headers["content-type"] == "text/plain; charset=utf-8")
+    #expect(response.headers["last-modified"] == "Sun, 06 Nov 1994 08:49:37 GMT")
+    #expect(response.headers["accept-ranges"] == "bytes")
+    #expect(response.headers["x-content-type-options"] == "nosniff")
+    #expect(response.headers["date"] != nil)
+    let etag = try #require(response.headers["etag"])
     #expect(etag.hasPrefix("\"") && etag.hasSuffix("\"") && etag.count > 8)
   }
 
   @Test func `HEAD is GET without a body`() throws {
-    let answer = try client.get("/ten.txt", ["Range: bytes=0-1"], method: "HEAD")
-    #expect(answer.status == 200)
-    #expect(answer.headers["content-length"] == "10")
-    #expect(answer.body == "")
+    let response = try client.get("/ten.txt", ["Range: bytes=0-1"], method: "HEAD")
+    #expect(response.status == 200)
+    #expect(response.headers["content-length"] == "10")
+    #expect(response.body == "")
   }
 
   @Test(
@@ -96,11 +96,11 @@ private final class ExampleFolder {
     ]
   )
   func outside(path: String) throws {
-    let answer = try client.get(path)
-    #expect([400, 404].contains(answer.status))
+    let response = try client.get(path)
+    #expect([400, 404].contains(response.status))
     #expect(
-      !answer.body.contains("secret") && !answer.body.contains("root:")
-        && !answer.body.contains("hidden")
+      !response.body.contains("secret") && !response.body.contains("root:")
+        && !response.body.contains("hidden")
     )
   }
 
@@ -116,10 +116,10 @@ private final class ExampleFolder {
     ] as [(String, Int, String?, String?)]
   )
   func ranges(range: String, status: Int, body: String?, contentRange: String?) throws {
-    let answer = try client.get("/ten.txt", ["Range: \(range)"])
-    #expect(answer.status == status)
-    if let body { #expect(answer.body == body) }
-    #expect(answer.headers["content-range"] == contentRange)
+    let response = try client.get("/ten.txt", ["Range: \(range)"])
+    #expect(response.status == status)
+    if let body { #expect(response.body == body) }
+    #expect(response.headers["content-range"] == contentRange)
   }
 
   @Test func `An empty file has no ranges`() throws {
@@ -153,10 +153,10 @@ private final class ExampleFolder {
     let filled = headers.map { header in
       header.hasSuffix("ETAG") ? header.dropLast(4) + etag : header
     }
-    let answer = try client.get("/ten.txt", filled)
-    #expect(answer.status == status)
-    #expect(answer.headers["etag"] == etag)
-    if status == 304 { #expect(answer.body == "") }
+    let response = try client.get("/ten.txt", filled)
+    #expect(response.status == status)
+    #expect(response.headers["etag"] == etag)
+    if status == 304 { #expect(response.body == "") }
   }
 
   @Test(
@@ -164,9 +164,9 @@ private final class ExampleFolder {
     arguments: ["POST", "PUT", "DELETE", "OPTIONS"]
   )
   func methods(method: String) throws {
-    let answer = try client.get("/ten.txt", ["Content-Length: 3", "", "abc"], method: method)
-    #expect(answer.status == 405)
-    #expect(answer.headers["allow"] == "GET, HEAD")
+    let response = try client.get("/ten.txt", ["Content-Length: 3", "", "abc"], method: method)
+    #expect(response.status == 405)
+    #expect(response.headers["allow"] == "GET, HEAD")
   }
 
   @Test(
@@ -207,9 +207,9 @@ private final class ExampleFolder {
   }
 
   @Test func `A taken port and a missing folder are faults`() throws {
-    let taken = try #require(ListenAddress("127.0.0.1:\(client.port)"))
+    let busyAddress = try #require(ListenAddress("127.0.0.1:\(client.port)"))
     #expect(throws: Failure.self) {
-      try LocalServer(listen: taken, responder: FolderResponder(folder.path))
+      try LocalServer(listen: busyAddress, responder: FolderResponder(folder.path))
     }
     let free = try #require(ListenAddress("127.0.0.1:0"))
     #expect(throws: Failure.self) {

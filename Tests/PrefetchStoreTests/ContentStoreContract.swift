@@ -12,10 +12,10 @@ struct ContentStoreContract {
     case memory
   }
 
-  let place: TemporaryPlace
+  let temporary: TemporaryCache
 
   init() throws {
-    place = try TemporaryPlace()
+    temporary = try TemporaryCache()
   }
 
   private func open(_ kind: Kind) throws -> any ContentStore {
@@ -23,7 +23,7 @@ struct ContentStoreContract {
     case .memory: MemoryStore()
     case .disk:
       try DiskStore.openForWriting(
-        cache: place.cache,
+        cache: temporary.cache,
         clockStart: Instant(seconds: 4_000_000_000)
       )
     }
@@ -52,15 +52,15 @@ struct ContentStoreContract {
     record.finalURL = "https://b.example/b"
     record.fetchedAt = Instant(milliseconds: 1)
     record.validatedAt = Instant(milliseconds: 2)
-    record.freshness = .silent(until: Instant(milliseconds: 77))
+    record.freshness = .undeclared(until: Instant(milliseconds: 77))
     record.hops = [
       HopTerms(
         url: "https://a.example/old",
-        freshness: .asked,
+        freshness: .alwaysRevalidate,
         mustRevalidate: true,
         variance: Variance.Hop(url: nil, names: ["accept", "x-key"], digest: .max)
       ),
-      HopTerms(url: "https://b.example/", freshness: .stated(until: Instant(milliseconds: 5))),
+      HopTerms(url: "https://b.example/", freshness: .declared(until: Instant(milliseconds: 5))),
     ]
     record.variance = Variance([
       Variance.Hop(url: nil, names: ["accept", "x-key"], digest: .max),
@@ -121,7 +121,7 @@ struct ContentStoreContract {
       #expect(body.otherDigests[.sha512]?.count == 64)
       #expect(body.otherDigests[.goMod]?.count == 32)
       #expect(body.otherDigests[.goZip] == (isZip ? SHA256.digest(of: "").bytes : nil))
-      #expect(body.objection?.code == (isZip ? nil : .digestMismatch))
+      #expect(body.digestFailure?.code == (isZip ? nil : .digestMismatch))
       store.discard(body)
     }
   }
@@ -140,7 +140,7 @@ struct ContentStoreContract {
     #expect(throws: Failure.self) {
       try store.commit([.store(.cached("https://a.example/"), body: body, joining: [])])
     }
-    #expect(try store.takeInventory().count == 0)
+    #expect(try store.readInventory().count == 0)
   }
 
   @Test("A store replaces a body and removes the old one", arguments: Kind.allCases)
@@ -181,7 +181,7 @@ struct ContentStoreContract {
     try store.put(["https://a.example/get": "got"], in: nil)
     let removed = try store.leave(.basics, ["https://a.example/get"])
     #expect(removed.isEmpty)
-    #expect(try store.takeInventory().count == 1)
+    #expect(try store.readInventory().count == 1)
   }
 
   @Test("A store keeps an object that another item still names", arguments: Kind.allCases)
@@ -225,7 +225,7 @@ struct ContentStoreContract {
         .joinNew(.basics, urls: ["https://a.example/", "https://unknown.example/"]),
       ])
     }
-    #expect(try store.takeInventory().count == 0)
+    #expect(try store.readInventory().count == 0)
     #expect(try store.segments().isEmpty)
   }
 
@@ -235,7 +235,7 @@ struct ContentStoreContract {
     var record = ContentRecord.cached("https://a.example/")
     record.digest = SHA256.digest(of: "never stored")
     #expect(throws: Failure.self) { try store.commit([.store(record, body: nil, joining: [])]) }
-    #expect(try store.takeInventory().count == 0)
+    #expect(try store.readInventory().count == 0)
   }
 
   @Test("A store accepts a record of a body that another item brought", arguments: Kind.allCases)
@@ -262,6 +262,6 @@ struct ContentStoreContract {
     for number in [0, 299, 599] {
       #expect(try store.text(of: SHA256.digest(of: "body \(number)")) == "body \(number)")
     }
-    #expect(try store.takeInventory().count == 600)
+    #expect(try store.readInventory().count == 600)
   }
 }

@@ -7,18 +7,18 @@ import Testing
 
 @Suite("A damaged cache")
 struct DamageTests {
-  let place: TemporaryPlace
+  let temporary: TemporaryCache
 
   init() throws {
-    place = try TemporaryPlace()
-    try place.run { (store: DiskStore) throws in
+    temporary = try TemporaryCache()
+    try temporary.run { (store: DiskStore) throws in
       try store.put(["https://a.example/1": "one", "https://a.example/2": "two"], in: .basics)
     }
   }
 
   private func path(_ text: String) -> String {
     let name = SHA256.digest(of: text).hexadecimal
-    return "\(place.cache)/objects/sha256/\(name.prefix(2))/\(name)"
+    return "\(temporary.cache)/objects/sha256/\(name.prefix(2))/\(name)"
   }
 
   enum Damage: CaseIterable {
@@ -65,17 +65,17 @@ struct DamageTests {
       urls: ["https://a.example/1"],
       problem: damage.problem
     )
-    let before = FileTree.listing(place.cache)
+    let before = FileTree.listing(temporary.cache)
     do {
-      let reader = try #require(try place.reader())
+      let reader = try #require(try temporary.reader())
       let report = try reader.verify()
       #expect(report.checked == 2)
       #expect(report.bad == [expected])
     }
-    #expect(FileTree.listing(place.cache) == before)
+    #expect(FileTree.listing(temporary.cache) == before)
 
     let store = try DiskStore.openForWriting(
-      cache: place.cache,
+      cache: temporary.cache,
       clockStart: Instant(seconds: 4_000_000_000)
     )
     try store.dropDamaged([expected.digest])
@@ -98,9 +98,9 @@ struct DamageTests {
       to: String(path("one").dropLast(64)) + String(path("one").suffix(64).reversed())
     )
     let name = SHA256.digest(of: "three").hexadecimal
-    FileTree.makeFolder("\(place.cache)/objects/sha256/\(name.prefix(2))")
+    FileTree.makeFolder("\(temporary.cache)/objects/sha256/\(name.prefix(2))")
     FileTree.write(Array("x".utf8), to: path("three"))
-    let report = try #require(try place.reader()).verify()
+    let report = try #require(try temporary.reader()).verify()
     #expect(report.bad.isEmpty)
     #expect(report.orphans == 1)
   }
@@ -110,22 +110,22 @@ struct DamageTests {
     arguments: ["", "not a database, but long enough to be asked what it is", "deleted"]
   )
   func unusableIndex(_ content: String) throws {
-    let index = place.cache + "/index.sqlite"
-    FileTree.remove(place.cache + "/index.backup.sqlite")
+    let index = temporary.cache + "/index.sqlite"
+    FileTree.remove(temporary.cache + "/index.backup.sqlite")
     if content == "deleted" {
       unsafe unlink(index)
     } else {
       FileTree.write(Array(content.utf8), to: index)
     }
-    let before = FileTree.listing(place.cache)
-    let failure = #expect(throws: Failure.self) { try place.reader() }
+    let before = FileTree.listing(temporary.cache)
+    let failure = #expect(throws: Failure.self) { try temporary.reader() }
     #expect(failure?.code == .storeDamaged)
     #expect(failure?.message.contains(index) == true)
-    #expect(FileTree.listing(place.cache) == before)
+    #expect(FileTree.listing(temporary.cache) == before)
 
-    try place.run(at: Instant(seconds: 0)) { (store: DiskStore) throws in
+    try temporary.run(at: Instant(seconds: 0)) { (store: DiskStore) throws in
       #expect(store.diagnostics.map(\.code) == (content == "deleted" ? [] : ["store.set-aside"]))
-      #expect(try store.takeInventory().count == 0)
+      #expect(try store.readInventory().count == 0)
       // An object that a manifest pins is still stored, and is adopted instead of fetched.
       #expect(try store.intactObject(SHA256.digest(of: "one")) == 3)
       var record = ContentRecord.cached("https://a.example/1")
@@ -134,62 +134,62 @@ struct DamageTests {
       _ = try store.commit([.store(record, body: nil, joining: [])])
     }
     #expect(FileTree.exists(index + ".damaged-1") == (content != "deleted"))
-    #expect(try place.reader()?.text(of: SHA256.digest(of: "one")) == "one")
+    #expect(try temporary.reader()?.text(of: SHA256.digest(of: "one")) == "one")
   }
 
   @Test("An index with a broken page in the middle is started again")
   func brokenPages() throws {
-    try place.run { (store: DiskStore) throws in
+    try temporary.run { (store: DiskStore) throws in
       for number in 0..<300 {
         let url = "https://a.example/long/\(String(repeating: "x", count: 200))/\(number)"
         _ = try store.commit([.store(.cached(url), body: nil, joining: [])])
       }
     }
-    let index = place.cache + "/index.sqlite"
-    FileTree.remove(place.cache + "/index.backup.sqlite")
+    let index = temporary.cache + "/index.sqlite"
+    FileTree.remove(temporary.cache + "/index.backup.sqlite")
     var bytes = try #require(FileTree.read(index))
     for offset in bytes.indices.dropFirst(16 * 4096) {
       bytes[offset] = 0xff
     }
     FileTree.write(bytes, to: index)
-    try place.run { (store: DiskStore) throws in
-      #expect(try store.takeInventory().count == 0)
+    try temporary.run { (store: DiskStore) throws in
+      #expect(try store.readInventory().count == 0)
       #expect(store.diagnostics.map(\.code) == ["store.set-aside"])
       try store.put(["https://a.example/1": "one"], in: nil)
     }
-    #expect(try place.reader()?.takeInventory().count == 1)
+    #expect(try temporary.reader()?.readInventory().count == 1)
   }
 
   @Test("An index of a newer version is refused and left unchanged")
   func newerSchema() throws {
-    let index = place.cache + "/index.sqlite"
+    let index = temporary.cache + "/index.sqlite"
     var bytes = try #require(FileTree.read(index))
     // The schema version of the application, big-endian, at offset 60 of the file format.
     bytes[60..<64] = [0, 0, 1, 0]
     FileTree.write(bytes, to: index)
-    let before = FileTree.listing(place.cache)
+    let before = FileTree.listing(temporary.cache)
     for open in [
-      { _ = try place.reader() },
-      { _ = try DiskStore.openForWriting(cache: place.cache, clockStart: Instant(seconds: 0)) },
+      { _ = try temporary.reader() },
+      { _ = try DiskStore.openForWriting(cache: temporary.cache, clockStart: Instant(seconds: 0)) },
     ] {
       let failure = #expect(throws: Failure.self) { try open() }
       #expect(failure?.code == .storeDamaged)
       #expect(failure?.message.contains("newer") == true)
     }
     #expect(FileTree.read(index) == bytes)
-    #expect(before[index] == FileTree.listing(place.cache)[index])
+    #expect(before[index] == FileTree.listing(temporary.cache)[index])
   }
 
   @Test("An index that is another program's database is set aside")
   func foreignDatabase() throws {
-    FileTree.remove(place.cache + "/index.backup.sqlite")
-    let index = place.cache + "/index.sqlite"
+    FileTree.remove(temporary.cache + "/index.backup.sqlite")
+    let index = temporary.cache + "/index.sqlite"
     var bytes = try #require(FileTree.read(index))
     bytes[68..<72] = [1, 2, 3, 4]
     FileTree.write(bytes, to: index)
-    let failure = #expect(throws: Failure.self) { try place.reader() }
+    let failure = #expect(throws: Failure.self) { try temporary.reader() }
     #expect(failure?.code == .storeDamaged)
-    try place.run { (store: DiskStore) throws in
+    try temporary.run { (store: DiskStore) throws in
       #expect(store.diagnostics.count == 1)
     }
     #expect(FileTree.read(index + ".damaged-1") == bytes)

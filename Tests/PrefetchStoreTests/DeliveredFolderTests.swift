@@ -8,10 +8,10 @@ import Testing
 struct DeliveredFolderTests {
   @Test("Delivered files are written a thousand at a time, in the order of their names' bytes")
   func names() throws {
-    let place = try TemporaryPlace()
-    let target = place.path + "/out"
+    let temporary = try TemporaryCache()
+    let target = temporary.path + "/out"
     let names = ["\u{E9}/a", "e\u{301}/b"] + (0..<1_200).map { "many/\($0 % 7)/\($0)" }
-    try place.run { store in
+    try temporary.run { store in
       let body = try put("same", into: store)
       let folder = try DeliveredFolder(at: target, of: store, durability: .batch)
       for name in names {
@@ -28,12 +28,12 @@ struct DeliveredFolderTests {
 
   @Test("A delivered file with the right bytes stays, unless it is the stored body itself")
   func kept() throws {
-    let place = try TemporaryPlace()
-    let target = place.path + "/out"
-    try place.run { store in
+    let temporary = try TemporaryCache()
+    let target = temporary.path + "/out"
+    try temporary.run { store in
       let body = try put("kept", into: store)
       let name = body.digest.hexadecimal
-      let object = "\(place.cache)/objects/sha256/\(name.prefix(2))/\(name)"
+      let object = "\(temporary.cache)/objects/sha256/\(name.prefix(2))/\(name)"
       let inode = try #require(FileTree.status(object)).st_ino
       FileTree.makeFolder(target)
       #expect(unsafe link(object, "\(target)/linked") == 0)

@@ -6,32 +6,32 @@ import Testing
 
 @Suite("The files of a cache")
 struct DiskStoreFileTests {
-  let place: TemporaryPlace
+  let temporary: TemporaryCache
 
   init() throws {
-    place = try TemporaryPlace()
+    temporary = try TemporaryCache()
   }
 
   private func path(_ text: String) -> String {
     let name = SHA256.digest(of: text).hexadecimal
-    return "\(place.cache)/objects/sha256/\(name.prefix(2))/\(name)"
+    return "\(temporary.cache)/objects/sha256/\(name.prefix(2))/\(name)"
   }
 
   @Test("The files of a cache have the documented layout, and no log stays after a run")
   func layout() throws {
-    try place.run { try $0.put(["https://a.example/": "a"], in: .basics) }
+    try temporary.run { try $0.put(["https://a.example/": "a"], in: .basics) }
     #expect(
-      FileTree.names(place.cache)
+      FileTree.names(temporary.cache)
         == [
           "CACHEDIR.TAG", "index.backup.sqlite", "index.sqlite", "lock", "locks", "objects",
           "partial",
         ]
     )
-    #expect(FileTree.names(place.cache + "/partial").isEmpty)
+    #expect(FileTree.names(temporary.cache + "/partial").isEmpty)
     #expect(FileTree.read(path("a")) == Array("a".utf8))
     #expect(FileTree.status(path("a")).map { $0.st_mode & 0o333 } == 0)
     let tag = String(
-      decoding: try #require(FileTree.read(place.cache + "/CACHEDIR.TAG")),
+      decoding: try #require(FileTree.read(temporary.cache + "/CACHEDIR.TAG")),
       as: UTF8.self
     )
     #expect(tag.hasPrefix("Signature: 8a477f597d28d172789f06886806bc55\n"))
@@ -43,7 +43,7 @@ struct DiskStoreFileTests {
   )
   func beginnings(_ length: Int) throws {
     let store = try DiskStore.openForWriting(
-      cache: place.cache,
+      cache: temporary.cache,
       clockStart: Instant(seconds: 4_000_000_000)
     )
     let bytes = (0..<150_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
@@ -60,17 +60,17 @@ struct DiskStoreFileTests {
 
   @Test("The same body at two URLs is one object")
   func oneObject() throws {
-    try place.run { (store: DiskStore) throws in
+    try temporary.run { (store: DiskStore) throws in
       try store.put(["https://a.example/1": "same", "https://a.example/2": "same"], in: .basics)
       #expect(try store.totals() == StoreTotals(items: 2, objects: 1, bytes: 4))
     }
-    #expect(FileTree.names(place.cache + "/objects/sha256").count == 1)
+    #expect(FileTree.names(temporary.cache + "/objects/sha256").count == 1)
   }
 
   @Test("A replaced body stays readable for processes that have it open")
   func openBodyLives() throws {
     let store = try DiskStore.openForWriting(
-      cache: place.cache,
+      cache: temporary.cache,
       clockStart: Instant(seconds: 4_000_000_000)
     )
     try store.put(["https://a.example/": "old"], in: .basics)
@@ -94,7 +94,7 @@ struct DiskStoreFileTests {
 
   @Test("A file that already has an object's name is not trusted", arguments: Obstacle.allCases)
   func adoption(_ obstacle: Obstacle) throws {
-    try place.run { _ in }
+    try temporary.run { _ in }
     let path = path("body")
     FileTree.makeFolder(String(path.dropLast(65)))
     switch obstacle {
@@ -103,12 +103,12 @@ struct DiskStoreFileTests {
     case .wrongSize: FileTree.write(Array("body+".utf8), to: path)
     case .emptyFolder: FileTree.makeFolder(path)
     case .symbolicLink:
-      FileTree.write(Array("body".utf8), to: place.path + "/elsewhere")
-      unsafe symlink(place.path + "/elsewhere", path)
+      FileTree.write(Array("body".utf8), to: temporary.path + "/elsewhere")
+      unsafe symlink(temporary.path + "/elsewhere", path)
     case .pipe: unsafe mkfifo(path, 0o644)
     }
     let inode = FileTree.status(path)?.st_ino
-    try place.run { (store: DiskStore) throws in
+    try temporary.run { (store: DiskStore) throws in
       try store.put(["https://a.example/": "body"], in: .basics)
       #expect(try store.text(of: SHA256.digest(of: "body")) == "body")
       #expect(try store.verify().bad.isEmpty)
@@ -119,37 +119,37 @@ struct DiskStoreFileTests {
 
   @Test("An object below a planted symbolic link is refused")
   func plantedLink() throws {
-    try place.run { _ in }
-    FileTree.makeFolder(place.path + "/victim")
+    try temporary.run { _ in }
+    FileTree.makeFolder(temporary.path + "/victim")
     let name = SHA256.digest(of: "body").hexadecimal.prefix(2)
-    unsafe symlink(place.path + "/victim", "\(place.cache)/objects/sha256/\(name)")
+    unsafe symlink(temporary.path + "/victim", "\(temporary.cache)/objects/sha256/\(name)")
     #expect(throws: Failure.self) {
-      try place.run { try $0.put(["https://a.example/": "body"], in: .basics) }
+      try temporary.run { try $0.put(["https://a.example/": "body"], in: .basics) }
     }
-    #expect(FileTree.names(place.path + "/victim").isEmpty)
+    #expect(FileTree.names(temporary.path + "/victim").isEmpty)
   }
 
   @Test("A cache is not created where a file has its name")
   func notFolder() throws {
-    FileTree.write([1], to: place.cache)
+    FileTree.write([1], to: temporary.cache)
     let failure = #expect(throws: Failure.self) {
-      try DiskStore.openForWriting(cache: place.cache, clockStart: Instant(seconds: 0))
+      try DiskStore.openForWriting(cache: temporary.cache, clockStart: Instant(seconds: 0))
     }
-    #expect(failure?.message.contains(place.cache) == true)
+    #expect(failure?.message.contains(temporary.cache) == true)
   }
 
   @Test("Orphans older than the run are removed, and younger ones stay")
   func orphans() throws {
-    try place.run { _ in }
+    try temporary.run { _ in }
     let path = path("orphan")
     FileTree.makeFolder(String(path.dropLast(65)))
     FileTree.write(Array("orphan".utf8), to: path)
-    try place.run(at: Instant(seconds: 0)) { (store: DiskStore) throws in
+    try temporary.run(at: Instant(seconds: 0)) { (store: DiskStore) throws in
       _ = try store.missing()
       #expect(try store.verify().orphans == 1)
     }
     #expect(FileTree.exists(path))
-    try place.run { (store: DiskStore) throws in
+    try temporary.run { (store: DiskStore) throws in
       _ = try store.missing()
     }
     #expect(!FileTree.exists(path))
@@ -157,17 +157,17 @@ struct DiskStoreFileTests {
 
   @Test("Orphans in unvisited folders are removed only by a full search")
   func hiddenOrphans() throws {
-    try place.run { (store: DiskStore) throws in
+    try temporary.run { (store: DiskStore) throws in
       _ = try store.missing()
       try store.put(["https://a.example/": "a"], in: .basics)
     }
     let folder = String(path("a").dropLast(65))
     let orphan = folder + "/" + String(folder.suffix(2)) + String(repeating: "0", count: 62)
     FileTree.write([1], to: orphan)
-    try place.run { _ in }
+    try temporary.run { _ in }
     #expect(FileTree.exists(orphan))
     let store = try DiskStore.openForWriting(
-      cache: place.cache,
+      cache: temporary.cache,
       clockStart: Instant(seconds: 4_000_000_000)
     )
     try store.removeOrphans()
@@ -177,46 +177,46 @@ struct DiskStoreFileTests {
 
   @Test("Files of a process that died are removed by the next run")
   func staleSession() throws {
-    try place.run { _ in }
-    let stale = place.cache + "/partial/session-dead"
+    try temporary.run { _ in }
+    let stale = temporary.cache + "/partial/session-dead"
     // A leftover folder with a cache for a response that was only passed through.
     for folder in [stale, stale + "/cache", stale + "/cache/objects"] {
       FileTree.makeFolder(folder)
       FileTree.write([1], to: folder + "/body-1")
     }
-    try place.run { _ in }
+    try temporary.run { _ in }
     #expect(!FileTree.exists(stale))
   }
 
   @Test("Files of a response that is only passed on are removed with it")
-  func passing() throws {
-    try place.run { _ in }
-    var passing: PassingCache? = try PassingCache(in: place.cache)
-    let path = try #require(passing?.path)
+  func scratchCache() throws {
+    try temporary.run { _ in }
+    var scratch: ScratchCache? = try ScratchCache(in: temporary.cache)
+    let path = try #require(scratch?.path)
     let inner = try DiskStore.openForWriting(cache: path, clockStart: Instant(seconds: 1))
     try inner.put(["https://a.example/": "a"], in: .basics)
     try inner.close()
     #expect(FileTree.exists(path + "/objects"))
     // Another process tidies up meanwhile.
-    try place.run { _ in }
+    try temporary.run { _ in }
     #expect(FileTree.exists(path + "/objects"))
-    passing = nil
-    #expect(FileTree.names(place.cache + "/partial").isEmpty)
+    scratch = nil
+    #expect(FileTree.names(temporary.cache + "/partial").isEmpty)
   }
 
   @Test("Half-made files of a killed process are reused or removed")
   func leftovers() throws {
-    FileTree.makeFolder(place.cache)
-    FileTree.write([1], to: place.cache + "/CACHEDIR.TAG.new")
-    FileTree.write([1], to: place.cache + "/index.sqlite.new-x")
-    FileTree.write([1], to: place.cache + "/index.backup.sqlite.new-y")
-    try place.run { try $0.put(["https://a.example/": "a"], in: .basics) }
-    #expect(FileTree.names(place.cache).filter { $0.contains(".new") }.isEmpty)
+    FileTree.makeFolder(temporary.cache)
+    FileTree.write([1], to: temporary.cache + "/CACHEDIR.TAG.new")
+    FileTree.write([1], to: temporary.cache + "/index.sqlite.new-x")
+    FileTree.write([1], to: temporary.cache + "/index.backup.sqlite.new-y")
+    try temporary.run { try $0.put(["https://a.example/": "a"], in: .basics) }
+    #expect(FileTree.names(temporary.cache).filter { $0.contains(".new") }.isEmpty)
   }
 
   @Test("An object is written into a folder that was removed in the meantime")
   func removedFolder() throws {
-    try place.run { (store: DiskStore) throws in
+    try temporary.run { (store: DiskStore) throws in
       try store.put(["https://a.example/1": "one"], in: .basics)
       FileTree.remove(String(path("one").dropLast(65)))
       try store.put(["https://a.example/1": "two"], in: .basics)
@@ -227,10 +227,13 @@ struct DiskStoreFileTests {
 
   @Test("A cache that disappears during a run is not created elsewhere")
   func vanishedCache() throws {
-    let store = try DiskStore.openForWriting(cache: place.cache, clockStart: Instant(seconds: 0))
+    let store = try DiskStore.openForWriting(
+      cache: temporary.cache,
+      clockStart: Instant(seconds: 0)
+    )
     try store.put(["https://a.example/1": "one"], in: .basics)
     let waiting = try store.stage("two")
-    FileTree.remove(place.cache)
+    FileTree.remove(temporary.cache)
     for body in [waiting, nil] {
       let failure = #expect(throws: Failure.self) {
         let body = try body ?? store.stage("three")
@@ -239,54 +242,54 @@ struct DiskStoreFileTests {
       #expect(failure?.code.category == .io)
     }
     try? store.close()
-    #expect(FileTree.names(place.path).isEmpty)
+    #expect(FileTree.names(temporary.path).isEmpty)
   }
 
   @Test("Files stay in their folder when its name is replaced by a link")
   func replacedCache() throws {
-    let moved = place.path + "/moved"
-    let victim = place.path + "/victim"
+    let moved = temporary.path + "/moved"
+    let victim = temporary.path + "/victim"
     FileTree.makeFolder(victim)
-    try place.run { (store: DiskStore) throws in
+    try temporary.run { (store: DiskStore) throws in
       try store.put(["https://a.example/1": "one"], in: .basics)
-      try #require(unsafe rename(place.cache, moved) == 0)
-      try #require(unsafe symlink(victim, place.cache) == 0)
+      try #require(unsafe rename(temporary.cache, moved) == 0)
+      try #require(unsafe symlink(victim, temporary.cache) == 0)
       try store.put(["https://a.example/2": "two"], in: .basics)
     }
     #expect(FileTree.names(victim).isEmpty)
     let reader = try DiskStore.openForReading(cache: moved, clockStart: Instant(seconds: 0))
-    #expect(try reader?.takeInventory().count == 2)
+    #expect(try reader?.readInventory().count == 2)
     #expect(try reader?.verify().bad.isEmpty == true)
   }
 
   @Test("Lost objects are noticed, also after a run that could not fetch them again")
   func lostObjects() throws {
-    try place.run { (store: DiskStore) throws in
+    try temporary.run { (store: DiskStore) throws in
       _ = try store.missing()
       try store.put(["https://a.example/1": "one", "https://a.example/2": "two"], in: .basics)
     }
-    try place.run { (store: DiskStore) throws in
+    try temporary.run { (store: DiskStore) throws in
       #expect(try store.missing().isEmpty)
     }
     unsafe unlink(path("one"))
     for _ in 1...2 {
-      try place.run { (store: DiskStore) throws in
+      try temporary.run { (store: DiskStore) throws in
         #expect(
           try store.missing() == [SHA256.digest(of: "one")]
         )
       }
     }
-    try place.run { (store: DiskStore) throws in
+    try temporary.run { (store: DiskStore) throws in
       try store.put(["https://a.example/1": "one"], in: nil)
     }
-    try place.run { (store: DiskStore) throws in
+    try temporary.run { (store: DiskStore) throws in
       #expect(try store.missing().isEmpty)
     }
   }
 
   @Test("Lost objects are noticed in a folder whose time was set back")
   func folderTimeSetBack() throws {
-    try place.run { (store: DiskStore) throws in
+    try temporary.run { (store: DiskStore) throws in
       _ = try store.missing()
       try store.put(["https://a.example/1": "one"], in: .basics)
     }
@@ -295,7 +298,7 @@ struct DiskStoreFileTests {
     unsafe unlink(path("one"))
     var restored = [times, times]
     unsafe utimensat(AT_FDCWD, folder, &restored, 0)
-    try place.run { (store: DiskStore) throws in
+    try temporary.run { (store: DiskStore) throws in
       #expect(try store.missing() == [SHA256.digest(of: "one")])
     }
   }

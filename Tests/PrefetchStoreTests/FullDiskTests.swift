@@ -21,8 +21,8 @@ private final class SmallDisk {
   }
 
   static let isAvailable: Bool = {
-    guard let place = try? TemporaryPlace() else { return false }
-    return SmallDisk(kibibytes: 64, at: place.path + "/disk") != nil
+    guard let temporary = try? TemporaryCache() else { return false }
+    return SmallDisk(kibibytes: 64, at: temporary.path + "/disk") != nil
   }()
 }
 
@@ -33,13 +33,13 @@ struct FullDiskTests {
     arguments: Array(stride(from: 240, through: 1_000, by: 20))
   )
   func fullDisk(_ kibibytes: Int) throws {
-    let place = try TemporaryPlace()
-    let disk = SmallDisk(kibibytes: kibibytes, at: place.cache)
+    let temporary = try TemporaryCache()
+    let disk = SmallDisk(kibibytes: kibibytes, at: temporary.cache)
     #expect(disk != nil)
     defer { withExtendedLifetime(disk) {} }
     do throws(Failure) {
       let store = try DiskStore.openForWriting(
-        cache: place.cache,
+        cache: temporary.cache,
         clockStart: Instant(seconds: 4_000_000_000)
       )
       do throws(Failure) {
@@ -54,30 +54,30 @@ struct FullDiskTests {
       return
     }
     // All indexed bodies are intact, and the next run continues once there is room.
-    #expect(try #require(try place.reader()).verify().bad.isEmpty)
-    unsafe mount("tmpfs", place.cache, "tmpfs", UInt(MS_REMOUNT), "size=8m")
+    #expect(try #require(try temporary.reader()).verify().bad.isEmpty)
+    unsafe mount("tmpfs", temporary.cache, "tmpfs", UInt(MS_REMOUNT), "size=8m")
     let store = try DiskStore.openForWriting(
-      cache: place.cache,
+      cache: temporary.cache,
       clockStart: Instant(seconds: 4_000_000_000)
     )
     _ = try store.missing()
     try fill(store)
     try store.finishRun()
-    let result = try #require(try place.reader()).verify()
+    let result = try #require(try temporary.reader()).verify()
     #expect(result.checked == 12)
     #expect(result.bad.isEmpty)
     #expect(result.orphans == 0)
-    #expect(FileTree.names(place.cache + "/partial").isEmpty)
+    #expect(FileTree.names(temporary.cache + "/partial").isEmpty)
   }
 
   @Test("A full disk stores every small body beside a large one that never fits")
-  func smallBesideLarge() throws {
-    let place = try TemporaryPlace()
-    let disk = SmallDisk(kibibytes: 2_048, at: place.cache)
+  func smallAndLarge() throws {
+    let temporary = try TemporaryCache()
+    let disk = SmallDisk(kibibytes: 2_048, at: temporary.cache)
     #expect(disk != nil)
     defer { withExtendedLifetime(disk) {} }
     let store = try DiskStore.openForWriting(
-      cache: place.cache,
+      cache: temporary.cache,
       clockStart: Instant(seconds: 4_000_000_000)
     )
     let staging = store.staging

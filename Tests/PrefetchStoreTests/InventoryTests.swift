@@ -10,17 +10,20 @@ import Testing
 struct InventoryTests {
   typealias Kind = ContentStoreContract.Kind
 
-  let place: TemporaryPlace
+  let temporary: TemporaryCache
 
   init() throws {
-    place = try TemporaryPlace()
+    temporary = try TemporaryCache()
   }
 
   private func open(_ kind: Kind) throws -> any ContentStore {
     switch kind {
     case .memory: MemoryStore()
     case .disk:
-      try DiskStore.openForWriting(cache: place.cache, clockStart: Instant(seconds: 4_000_000_000))
+      try DiskStore.openForWriting(
+        cache: temporary.cache,
+        clockStart: Instant(seconds: 4_000_000_000)
+      )
     }
   }
 
@@ -33,7 +36,7 @@ struct InventoryTests {
     record.otherDigests = [.sha512: [UInt8](repeating: 5, count: 64), .md5: [UInt8](0..<16)]
     record.description = 0xfedc_ba98_7654_3210
     record.validatedAt = Instant(milliseconds: 7)
-    record.freshness = .silent(until: .distantFuture)
+    record.freshness = .undeclared(until: .distantFuture)
     record.headers = HeaderBlock([HeaderField("Content-Type", "text/plain")])
     return record
   }
@@ -47,7 +50,7 @@ struct InventoryTests {
       .store(.init(url: "https://a.example/bare", id: "b"), body: nil, joining: [.basics]),
       .store(.init(url: "https://a.example/alone", id: "a"), body: nil, joining: []),
     ])
-    let inventory = try store.takeInventory()
+    let inventory = try store.readInventory()
     #expect(inventory.count == 3)
     #expect(inventory.segmentKeys == [.basics, .other])
 
@@ -80,25 +83,29 @@ struct InventoryTests {
   func confirmations(_ kind: Kind) throws {
     let store = try open(kind)
     try store.put(["https://a.example/1": "one", "https://a.example/2": "two"], in: .basics)
-    let before = try store.takeInventory()
+    let before = try store.readInventory()
     let item = before.rows[0].item
     let confirmation = Confirmation(
       item: item,
       validatedAt: Instant(milliseconds: 40),
-      freshness: .stated(until: Instant(milliseconds: 50))
+      freshness: .declared(until: Instant(milliseconds: 50))
     )
     _ = try store.commit([
       .confirm([
         confirmation,
-        Confirmation(item: 1 << 40, validatedAt: Instant(milliseconds: 1), freshness: .asked),
+        Confirmation(
+          item: 1 << 40,
+          validatedAt: Instant(milliseconds: 1),
+          freshness: .alwaysRevalidate
+        ),
       ])
     ])
-    let after = try store.takeInventory()
+    let after = try store.readInventory()
     #expect(after.rows[0].validatedAt == 40)
     #expect(after.rows[0].freshUntil == 50)
     #expect(after.rows[1] == before.rows[1])
     #expect(
-      try store.stored([item])[0]?.record?.freshness == .stated(until: Instant(milliseconds: 50))
+      try store.stored([item])[0]?.record?.freshness == .declared(until: Instant(milliseconds: 50))
     )
   }
 
@@ -106,16 +113,16 @@ struct InventoryTests {
   func membership(_ kind: Kind) throws {
     let store = try open(kind)
     try store.put(["https://a.example/1": "one", "https://a.example/2": "two"], in: .basics)
-    let items = try store.takeInventory().rows.map(\.item)
+    let items = try store.readInventory().rows.map(\.item)
     _ = try store.commit([.join(.extras, items: items + [99])])
-    #expect(try store.takeInventory().holderSets.contains([0, 1]))
+    #expect(try store.readInventory().holderSets.contains([0, 1]))
     #expect(try store.commit([.leave(.basics, items: items)]).isEmpty)
 
     let removed = try store.commit([.leave(.extras, items: [items[1], 99])])
     #expect(removed.map(\.url) == ["https://a.example/2"])
     #expect(removed.map(\.segments) == [[.extras]])
     #expect(removed.map(\.hadBody) == [true])
-    #expect(try store.takeInventory().rows.map(\.item) == [items[0]])
+    #expect(try store.readInventory().rows.map(\.item) == [items[0]])
     #expect(throws: Failure.self) { try store.text(of: SHA256.digest(of: "two")) }
   }
 
@@ -123,16 +130,16 @@ struct InventoryTests {
   func numbers(_ kind: Kind) throws {
     let store = try open(kind)
     try store.put(["https://a.example/1": "one"], in: .basics)
-    let first = try store.takeInventory().rows.map(\.item)
+    let first = try store.readInventory().rows.map(\.item)
     _ = try store.commit([.leave(.basics, items: first)])
     try store.put(["https://a.example/2": "two"], in: .basics)
-    #expect(try store.takeInventory().rows.map(\.item) != first)
+    #expect(try store.readInventory().rows.map(\.item) != first)
   }
 
   @Test("An item without an id gets one made from its URL")
   func identifier() throws {
     let store = try DiskStore.openForWriting(
-      cache: place.cache,
+      cache: temporary.cache,
       clockStart: Instant(seconds: 4_000_000_000)
     )
     let url = "https://a.example/"
@@ -142,7 +149,7 @@ struct InventoryTests {
       .store(ContentRecord(url: "https://b.example/", id: id), body: nil, joining: []),
       .store(ContentRecord(url: "https://c.example/", id: "name"), body: nil, joining: []),
     ])
-    let item = try store.takeInventory().rows[0].item
+    let item = try store.readInventory().rows[0].item
     // Records read by number omit ids that are derived from the URL.
     #expect(try store.stored([item])[0]?.record?.id == "")
     #expect(try store.records(named: id).map(\.url) == [url, "https://b.example/"])
@@ -154,17 +161,17 @@ struct InventoryTests {
 
   @Test("Lost objects are found in an inventory, and searched only where something changed")
   func lostObjects() throws {
-    try place.run { (store: DiskStore) throws in
+    try temporary.run { (store: DiskStore) throws in
       try store.put(["https://a.example/1": "one", "https://a.example/2": "two"], in: .basics)
     }
-    try place.run { (store: DiskStore) throws in
-      _ = try store.missingObjects(of: try store.takeInventory())
+    try temporary.run { (store: DiskStore) throws in
+      _ = try store.missingObjects(of: try store.readInventory())
     }
-    try place.run { (store: DiskStore) throws in
+    try temporary.run { (store: DiskStore) throws in
       #expect(try !store.hasUnseenChanges())
       FileTree.remove(store.objectPath(SHA256.digest(of: "two")))
       #expect(try store.hasUnseenChanges())
-      let lost = try store.missingObjects(of: try store.takeInventory())
+      let lost = try store.missingObjects(of: try store.readInventory())
       #expect(lost == [SHA256.digest(of: "two")])
     }
   }

@@ -28,8 +28,10 @@ struct ItemFactsTests {
     record.finalURL = "https://b.example/"
     record.fetchedAt = Instant(milliseconds: -1)
     record.validatedAt = Instant(milliseconds: 2)
-    record.freshness = .stated(until: Instant(milliseconds: 3))
-    record.hops = [HopTerms(url: "https://c.example/", freshness: .asked, mustRevalidate: true)]
+    record.freshness = .declared(until: Instant(milliseconds: 3))
+    record.hops = [
+      HopTerms(url: "https://c.example/", freshness: .alwaysRevalidate, mustRevalidate: true)
+    ]
     record.lifetime = .atMost(.seconds(5))
     record.failure = Failure(.stalled, "too slow", isTransient: true)
     return record
@@ -58,7 +60,7 @@ struct ItemFactsTests {
     "The facts of an item equal those of the whole record for a request",
     arguments: [full, bare]
   )
-  func questions(_ record: ContentRecord) throws {
+  func factQueries(_ record: ContentRecord) throws {
     var unfailed = record
     unfailed.failure = nil
     var direct = unfailed
@@ -66,7 +68,7 @@ struct ItemFactsTests {
     for record in [record, unfailed, direct] {
       let facts = facts(of: record)
       let span = facts.span
-      #expect(unsafe RecordRow.isPlain(span.bytes) == Shared(record).isPlain)
+      #expect(unsafe RecordRow.suitsSimpleItem(span.bytes) == Shared(record).suitsSimpleItem)
       let read = unsafe RecordRow.confirmable(span.bytes, validatedAt: record.validatedAt)
       let known = try #require(read)
       #expect(known.headers == record.headers)
@@ -79,7 +81,7 @@ struct ItemFactsTests {
   func corners() {
     for state in ItemState.allCases {
       for tag in ["", nil] {
-        for freshness: Freshness in [.asked, .silent(until: .distantFuture)] {
+        for freshness: Freshness in [.alwaysRevalidate, .undeclared(until: .distantFuture)] {
           var record = Self.bare
           record.state = state
           record.validators.entityTag = tag
@@ -122,22 +124,22 @@ struct ItemFactsTests {
     ]
   )
   func damagedRow(_ facts: String) throws {
-    let place = try TemporaryPlace()
-    try place.run { try $0.put(["https://a.example/1": "one"], in: .basics) }
-    FileTree.remove(place.cache + "/index.backup.sqlite")
-    let index = place.cache + "/index.sqlite"
+    let temporary = try TemporaryCache()
+    try temporary.run { try $0.put(["https://a.example/1": "one"], in: .basics) }
+    FileTree.remove(temporary.cache + "/index.backup.sqlite")
+    let index = temporary.cache + "/index.sqlite"
     do {
       let database = try Database(path: index, named: "index", access: .writing)
       try database.execute("UPDATE items SET facts=\(facts)")
       _ = try database.checkpoint()
       try database.setKeepsLogOnClose(false)
     }
-    let reader = try #require(try place.reader())
-    for ask: (DiskStore) throws -> Void in [
-      { _ = try $0.takeInventory() }, { _ = try $0.record(item: 1) }, { _ = try $0.summary() },
+    let reader = try #require(try temporary.reader())
+    for query: (DiskStore) throws -> Void in [
+      { _ = try $0.readInventory() }, { _ = try $0.record(item: 1) }, { _ = try $0.summary() },
       { _ = try $0.record(url: "https://a.example/1") }, { try $0.forEachItem { _ in true } },
     ] {
-      let failure = #expect(throws: Failure.self) { try ask(reader) }
+      let failure = #expect(throws: Failure.self) { try query(reader) }
       #expect(failure?.code == .storeDamaged)
     }
     #expect(try reader.stored([1]).map { $0?.record } == [nil])
@@ -146,17 +148,25 @@ struct ItemFactsTests {
 
   @Test("The times of a removed item stay only until the index is copied")
   func timesOfNothing() throws {
-    let place = try TemporaryPlace()
-    let gone = Confirmation(item: 1 << 40, validatedAt: Instant(milliseconds: 1), freshness: .asked)
-    try place.run { (store: DiskStore) throws in
+    let temporary = try TemporaryCache()
+    let missing = Confirmation(
+      item: 1 << 40,
+      validatedAt: Instant(milliseconds: 1),
+      freshness: .alwaysRevalidate
+    )
+    try temporary.run { (store: DiskStore) throws in
       try store.put(["https://a.example/1": "one"], in: .basics)
-      let item = try store.takeInventory().rows[0].item
-      let kept = Confirmation(item: item, validatedAt: gone.validatedAt, freshness: .asked)
-      _ = try store.commit([.confirm([gone, kept])])
-      #expect(try store.takeInventory().rows.map(\.validatedAt) == [1])
+      let item = try store.readInventory().rows[0].item
+      let kept = Confirmation(
+        item: item,
+        validatedAt: missing.validatedAt,
+        freshness: .alwaysRevalidate
+      )
+      _ = try store.commit([.confirm([missing, kept])])
+      #expect(try store.readInventory().rows.map(\.validatedAt) == [1])
     }
-    let reader = try #require(try place.reader())
-    #expect(try reader.takeInventory().rows.map(\.validatedAt) == [1])
+    let reader = try #require(try temporary.reader())
+    #expect(try reader.readInventory().rows.map(\.validatedAt) == [1])
     #expect(try reader.database().number("SELECT count(*) FROM item_times") == 1)
   }
 }

@@ -6,12 +6,12 @@ import Testing
 
 @Suite("A part of a body")
 struct KeptPartTests {
-  let place: TemporaryPlace
+  let temporary: TemporaryCache
   /// Now, since parts that are days old are tidied away.
   let start: Instant
 
   init() throws {
-    place = try TemporaryPlace()
+    temporary = try TemporaryCache()
     start = Instant(seconds: Int64(time(nil)) + 60)
   }
 
@@ -37,7 +37,7 @@ struct KeptPartTests {
   }
 
   private var folder: String {
-    place.cache + "/partial"
+    temporary.cache + "/partial"
   }
 
   private var name: String {
@@ -45,7 +45,7 @@ struct KeptPartTests {
   }
 
   private func open() throws -> DiskStore {
-    try DiskStore.openForWriting(cache: place.cache, clockStart: start)
+    try DiskStore.openForWriting(cache: temporary.cache, clockStart: start)
   }
 
   private func plan(_ part: PartialBody = described, key: String = key) -> BodyPlan {
@@ -164,7 +164,7 @@ struct KeptPartTests {
   }
 
   @Test("A part of less than 1 MiB is dropped where another process keeps one")
-  func smallBesideOther() throws {
+  func smallAndOther() throws {
     let store = try open()
     let first = try store.beginBody(plan())
     try append(0..<1_500_000, to: first)
@@ -323,7 +323,7 @@ struct KeptPartTests {
     case .otherSource: part.source = "https://c.example/"
     case .otherSize: part.wholeSize = 2_000_000
     case .farther: part.offset = 1_500_001
-    case .published: unsafe link(body, place.path + "/object")
+    case .published: unsafe link(body, temporary.path + "/object")
     case .pipe:
       unsafe unlink(body)
       unsafe mkfifo(body, 0o600)
@@ -334,7 +334,7 @@ struct KeptPartTests {
     let failure = #expect(throws: Failure.self) { try store.beginBody(plan(part)) }
     #expect(failure?.isTransient == true)
     if change == .published {
-      #expect(FileTree.read(place.path + "/object")?.count == 1_500_000)
+      #expect(FileTree.read(temporary.path + "/object")?.count == 1_500_000)
     }
     // The broken part hinders no writer: the body is fetched from its beginning.
     let whole = try store.beginBody(plan())
@@ -393,36 +393,36 @@ struct KeptPartTests {
 
   @Test("A part survives the end of a run until it is a week old or damaged")
   func tidying() throws {
-    try place.run(at: start) { (store: DiskStore) throws in
+    try temporary.run(at: start) { (store: DiskStore) throws in
       try leavePart(of: 1_500_000, in: store)
       FileTree.write([1], to: folder + "/" + String(repeating: "a", count: 64) + ".body")
       FileTree.write([1], to: folder + "/" + String(repeating: "b", count: 64) + ".facts")
     }
     #expect(FileTree.names(folder) == ["\(name).body", "\(name).facts"])
-    try place.run(at: start + .seconds(6 * 24 * 3600)) { _ in }
+    try temporary.run(at: start + .seconds(6 * 24 * 3600)) { _ in }
     #expect(FileTree.names(folder).count == 2)
-    try place.run(at: start + .seconds(8 * 24 * 3600)) { _ in }
+    try temporary.run(at: start + .seconds(8 * 24 * 3600)) { _ in }
     #expect(FileTree.names(folder).isEmpty)
   }
 
   @Test("A part is visible to readers, which change nothing")
   func readers() throws {
     try leavePart(of: 1_500_000, in: try open())
-    let before = FileTree.listing(place.cache)
+    let before = FileTree.listing(temporary.cache)
     do {
-      let reader = try #require(try place.reader())
+      let reader = try #require(try temporary.reader())
       let part = try #require(try reader.partials()[Self.key])
       #expect(part.validator == "\"1\"")
       reader.forgetPartial(Self.key)
       #expect(throws: Failure.self) { try reader.beginBody(plan(part)) }
     }
-    #expect(FileTree.listing(place.cache) == before)
+    #expect(FileTree.listing(temporary.cache) == before)
   }
 
   @Test("A part gives up its descriptor when hundreds of bodies wait for their commit")
   func crowded() throws {
     let store = try DiskStore.openForWriting(
-      cache: place.cache,
+      cache: temporary.cache,
       clockStart: start,
       descriptors: 64
     )

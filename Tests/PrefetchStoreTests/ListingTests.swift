@@ -5,13 +5,13 @@ import Testing
 
 @Suite("A listing")
 struct ListingTests {
-  let place: TemporaryPlace
+  let temporary: TemporaryCache
   let store: DiskStore
 
   init() throws {
-    place = try TemporaryPlace()
+    temporary = try TemporaryCache()
     store = try DiskStore.openForWriting(
-      cache: place.cache,
+      cache: temporary.cache,
       clockStart: Instant(seconds: 4_000_000_000)
     )
     var second = ContentRecord.cached("https://a.example/dir/a.txt?x=/z")
@@ -19,7 +19,7 @@ struct ListingTests {
     second.type = "video"
     second.fetchedAt = Instant(milliseconds: 5)
     second.validatedAt = Instant(milliseconds: 1)
-    second.freshness = .stated(until: Instant(milliseconds: 9))
+    second.freshness = .declared(until: Instant(milliseconds: 9))
     second.id = "0"
     var third = ContentRecord(url: "https://c.example/c", id: "")
     third.state = .failed
@@ -102,7 +102,7 @@ struct ListingTests {
   @Test("A listing works for a reader too")
   func reader() throws {
     try store.close()
-    let reader = try #require(try place.reader())
+    let reader = try #require(try temporary.reader())
     var count = 0
     for order in ItemOrder.allCases {
       try reader.forEachItem(sorted: [ItemSorting(order)]) { _ in

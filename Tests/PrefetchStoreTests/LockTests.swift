@@ -5,48 +5,49 @@ import Testing
 
 @Suite("Locks")
 struct LockTests {
-  let place: TemporaryPlace
+  let temporary: TemporaryCache
 
   init() throws {
-    place = try TemporaryPlace()
+    temporary = try TemporaryCache()
   }
 
   @Test("A lock keeps a second run out, names the first, and ends with it")
   func runLock() throws {
-    var first = try RunLock.acquire(cache: place.cache, identity: "one")
+    var first = try RunLock.acquire(cache: temporary.cache, identity: "one")
     #expect(first != nil)
-    #expect(try RunLock.acquire(cache: place.cache, identity: "one") == nil)
+    #expect(try RunLock.acquire(cache: temporary.cache, identity: "one") == nil)
     #expect(
-      try RunLock.acquire(cache: place.cache, identity: "one", wait: .upTo(.milliseconds(1))) == nil
+      try RunLock.acquire(cache: temporary.cache, identity: "one", wait: .upTo(.milliseconds(1)))
+        == nil
     )
-    #expect(try RunLock.holder(cache: place.cache, identity: "one") == Int(getpid()))
+    #expect(try RunLock.holder(cache: temporary.cache, identity: "one") == Int(getpid()))
     first = nil
-    #expect(try RunLock.acquire(cache: place.cache, identity: "one") != nil)
+    #expect(try RunLock.acquire(cache: temporary.cache, identity: "one") != nil)
   }
 
   @Test("A lock ends with its owner, also where a starting process shares the file")
   func sharedDescriptor() throws {
-    var first = try RunLock.acquire(cache: place.cache, identity: "one")
+    var first = try RunLock.acquire(cache: temporary.cache, identity: "one")
     #expect(first != nil)
     let number = try #require(
-      FileTree.descriptor(of: place.cache + "/locks/7692c3ad3540bb803c020b3aee66cd88")
+      FileTree.descriptor(of: temporary.cache + "/locks/7692c3ad3540bb803c020b3aee66cd88")
     )
     // A fork duplicates every descriptor.
     let shared = dup(number)
     try #require(shared >= 0)
     defer { close(shared) }
-    #expect(try RunLock.acquire(cache: place.cache, identity: "one") == nil)
+    #expect(try RunLock.acquire(cache: temporary.cache, identity: "one") == nil)
     first = nil
-    #expect(try RunLock.acquire(cache: place.cache, identity: "one") != nil)
+    #expect(try RunLock.acquire(cache: temporary.cache, identity: "one") != nil)
   }
 
   @Test("A wait for a lock ends when it is cancelled")
   func cancelledWait() throws {
-    let first = try RunLock.acquire(cache: place.cache, identity: "one")
-    var questions = 0
-    let second = try RunLock.acquire(cache: place.cache, identity: "one", wait: .unlimited) {
-      questions += 1
-      return questions == 2
+    let first = try RunLock.acquire(cache: temporary.cache, identity: "one")
+    var calls = 0
+    let second = try RunLock.acquire(cache: temporary.cache, identity: "one", wait: .unlimited) {
+      calls += 1
+      return calls == 2
     }
     #expect(second == nil)
     #expect(first != nil)
@@ -55,14 +56,14 @@ struct LockTests {
   @Test("A lock of an item protects it from removal until it ends")
   func itemLock() throws {
     let url = "https://a.example/"
-    try place.run { (store: DiskStore) throws in
+    try temporary.run { (store: DiskStore) throws in
       try store.put([url: "a"], in: .basics)
       try store.lock([url], for: DiskStore.Guardian(until: Instant(seconds: 5_000_000_000)))
       #expect(try store.lockedURLs() == [url])
       #expect(try store.commit([.forget(.basics)]).isEmpty)
       #expect(try store.removeUnheld().isEmpty)
     }
-    try place.run(at: Instant(seconds: 5_000_000_001)) { (store: DiskStore) throws in
+    try temporary.run(at: Instant(seconds: 5_000_000_001)) { (store: DiskStore) throws in
       #expect(try store.lockedURLs().isEmpty)
       #expect(try store.removeUnheld().map(\.url) == [url])
     }
@@ -71,7 +72,7 @@ struct LockTests {
   @Test("A lock of an item may be bound to a process and released")
   func processLock() throws {
     let url = "https://a.example/"
-    try place.run { (store: DiskStore) throws in
+    try temporary.run { (store: DiskStore) throws in
       try store.put([url: "a"], in: .basics)
       let us = DiskStore.Guardian(process: getpid())
       try store.lock([url], for: us)

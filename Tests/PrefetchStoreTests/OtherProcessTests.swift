@@ -43,11 +43,11 @@ import Testing
 
 @Suite("A cache beside another process", .enabled(if: OtherWriter.isAvailable, "needs python3"))
 struct OtherProcessTests {
-  let place: TemporaryPlace
+  let temporary: TemporaryCache
 
   init() throws {
-    place = try TemporaryPlace()
-    try place.run { (store: DiskStore) throws in
+    temporary = try TemporaryCache()
+    try temporary.run { (store: DiskStore) throws in
       try store.put(["https://a.example/1": "one"], in: .basics)
     }
   }
@@ -73,59 +73,59 @@ struct OtherProcessTests {
       insertion + ["SELECT count(*) FROM items"],
     ]
   )
-  func readsBesideWriter(_ statements: [String]) throws {
-    let index = place.cache + "/index.sqlite"
-    let writer = try #require(OtherWriter(index, statements, in: place.path))
-    let before = FileTree.listing(place.cache)
+  func readsDuringWrite(_ statements: [String]) throws {
+    let index = temporary.cache + "/index.sqlite"
+    let writer = try #require(OtherWriter(index, statements, in: temporary.path))
+    let before = FileTree.listing(temporary.cache)
     #expect(before[index + "-wal"] != nil)
     do {
-      let reader = try #require(try place.reader())
+      let reader = try #require(try temporary.reader())
       #expect(
         try reader.records().map(\.url) == ["https://a.example/1", "https://a.example/2"]
       )
-      #expect(FileTree.listing(place.cache) == before)
+      #expect(FileTree.listing(temporary.cache) == before)
     }
-    #expect(FileTree.listing(place.cache) == before)
+    #expect(FileTree.listing(temporary.cache) == before)
     writer.end()
 
     // The process has died and left its log.
-    let after = FileTree.listing(place.cache)
+    let after = FileTree.listing(temporary.cache)
     #expect(after[index + "-wal"] != nil)
-    #expect(try place.reader()?.takeInventory().count == 2)
-    #expect(FileTree.listing(place.cache) == after)
-    try place.run { (store: DiskStore) throws in
-      #expect(try store.takeInventory().count == 2)
+    #expect(try temporary.reader()?.readInventory().count == 2)
+    #expect(FileTree.listing(temporary.cache) == after)
+    try temporary.run { (store: DiskStore) throws in
+      #expect(try store.readInventory().count == 2)
     }
     #expect(!FileTree.exists(index + "-wal"))
   }
 
   @Test("A log of a killed process with only its head is ignored, and a reader does not wait")
   func headOfLog() throws {
-    let index = place.cache + "/index.sqlite"
-    let writer = try #require(OtherWriter(index, Self.insertion, in: place.path))
+    let index = temporary.cache + "/index.sqlite"
+    let writer = try #require(OtherWriter(index, Self.insertion, in: temporary.path))
     let log = try #require(FileTree.read(index + "-wal"))
     let memory = try #require(FileTree.read(index + "-shm"))
     writer.end()
     FileTree.write(Array(log.prefix(32)), to: index + "-wal")
     FileTree.write(memory, to: index + "-shm")
-    let before = FileTree.listing(place.cache)
-    let folder = try #require(try Folder(at: place.cache))
+    let before = FileTree.listing(temporary.cache)
+    let folder = try #require(try Folder(at: temporary.cache))
     #expect(try !CacheLayout.index(in: folder).hasLog)
-    #expect(try place.reader()?.takeInventory().count == 1)
-    #expect(FileTree.listing(place.cache) == before)
+    #expect(try temporary.reader()?.readInventory().count == 1)
+    #expect(FileTree.listing(temporary.cache) == before)
   }
 
   @Test("A run leaves the log to another writer at its end, and both keep their rows")
   func writersOverlap() throws {
-    let index = place.cache + "/index.sqlite"
-    let writer = try #require(OtherWriter(index, Self.insertion, in: place.path))
-    try place.run { (store: DiskStore) throws in
+    let index = temporary.cache + "/index.sqlite"
+    let writer = try #require(OtherWriter(index, Self.insertion, in: temporary.path))
+    try temporary.run { (store: DiskStore) throws in
       try store.put(["https://a.example/3": "three"], in: .basics)
     }
-    #expect(try place.reader()?.takeInventory().count == 3)
+    #expect(try temporary.reader()?.readInventory().count == 3)
     writer.end()
-    try place.run { (store: DiskStore) throws in
-      #expect(try store.takeInventory().count == 3)
+    try temporary.run { (store: DiskStore) throws in
+      #expect(try store.readInventory().count == 3)
     }
     #expect(!FileTree.exists(index + "-wal"))
   }

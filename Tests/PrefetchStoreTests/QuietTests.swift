@@ -8,7 +8,7 @@ import Testing
 /// A mark lets runs skip a segment, and must be removed with anything it depends on.
 @Suite("A quiet segment")
 struct QuietTests {
-  let place: TemporaryPlace
+  let temporary: TemporaryCache
   let store: DiskStore
   let mark = QuietMark(
     until: Instant(milliseconds: 9),
@@ -18,9 +18,9 @@ struct QuietTests {
   )
 
   init() throws {
-    place = try TemporaryPlace()
+    temporary = try TemporaryCache()
     store = try DiskStore.openForWriting(
-      cache: place.cache,
+      cache: temporary.cache,
       clockStart: Instant(seconds: 4_000_000_000)
     )
     try store.put(["https://a.example/1": "one", "https://a.example/2": "two"], in: .basics)
@@ -39,9 +39,15 @@ struct QuietTests {
 
   @Test("A segment stays quiet while nothing happens to its items")
   func stays() throws {
-    let item = try store.takeInventory().rows[0].item
+    let item = try store.readInventory().rows[0].item
     _ = try store.commit([
-      .confirm([Confirmation(item: item, validatedAt: Instant(milliseconds: 1), freshness: .asked)])
+      .confirm([
+        Confirmation(
+          item: item,
+          validatedAt: Instant(milliseconds: 1),
+          freshness: .alwaysRevalidate
+        )
+      ])
     ])
     var record = try #require(try store.record(url: "https://a.example/1"))
     record.mime = "text/html"

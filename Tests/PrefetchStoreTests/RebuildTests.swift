@@ -6,7 +6,7 @@ import Testing
 
 /// A cache whose index can be damaged, and whose backup lacks the last item.
 private struct Patient {
-  let place: TemporaryPlace
+  let temporary: TemporaryCache
   let start: Instant
   let good: [UInt8]
   let backup: [UInt8]
@@ -16,52 +16,52 @@ private struct Patient {
 
   init() throws {
     // Hundreds of runs that each wait for the disk would take minutes.
-    place = try TemporaryPlace(below: FileTree.exists("/dev/shm") ? "/dev/shm" : nil)
+    temporary = try TemporaryCache(below: FileTree.exists("/dev/shm") ? "/dev/shm" : nil)
     start = Instant(seconds: Int64(time(nil)) + 60)
-    try place.run(at: start) { (store: DiskStore) throws in
+    try temporary.run(at: start) { (store: DiskStore) throws in
       for (number, url) in Self.old.enumerated() {
         let body = try store.stage("body \(number)")
         _ = try store.commit([.store(.cached(url), body: body, joining: [.basics])])
       }
       _ = try store.missing()
     }
-    backup = FileTree.read(place.cache + "/index.backup.sqlite") ?? []
-    try place.run(at: start) { try $0.put([Self.newest: "new"], in: .basics) }
-    good = FileTree.read(place.cache + "/index.sqlite") ?? []
+    backup = FileTree.read(temporary.cache + "/index.backup.sqlite") ?? []
+    try temporary.run(at: start) { try $0.put([Self.newest: "new"], in: .basics) }
+    good = FileTree.read(temporary.cache + "/index.sqlite") ?? []
     heal()
   }
 
   var index: String {
-    place.cache + "/index.sqlite"
+    temporary.cache + "/index.sqlite"
   }
 
   /// Restores the undamaged state.
   func heal() {
-    for name in FileTree.names(place.cache) where name.hasPrefix("index.") {
-      FileTree.remove(place.cache + "/" + name)
+    for name in FileTree.names(temporary.cache) where name.hasPrefix("index.") {
+      FileTree.remove(temporary.cache + "/" + name)
     }
     FileTree.write(good, to: index)
-    FileTree.write(backup, to: place.cache + "/index.backup.sqlite")
+    FileTree.write(backup, to: temporary.cache + "/index.backup.sqlite")
   }
 
   /// Checks that readers return everything that is left and change nothing.
   func checkReader(_ what: String) throws {
-    let before = FileTree.listing(place.cache)
+    let before = FileTree.listing(temporary.cache)
     do {
-      let reader = try #require(try place.reader())
+      let reader = try #require(try temporary.reader())
       let urls = Set(try reader.records().map(\.url))
       #expect(urls.isSuperset(of: Self.old), "\(what)")
-      #expect(try reader.takeInventory().positions(of: .basics).count >= Self.old.count, "\(what)")
+      #expect(try reader.readInventory().positions(of: .basics).count >= Self.old.count, "\(what)")
       #expect(try reader.text(of: SHA256.digest(of: "body 7")) == "body 7")
       #expect(try reader.verify().bad.isEmpty, "\(what)")
       #expect(try reader.intactObject(SHA256.digest(of: "new")) == 3)
     }
-    #expect(FileTree.listing(place.cache) == before, "\(what)")
+    #expect(FileTree.listing(temporary.cache) == before, "\(what)")
   }
 
   /// Checks that a run starts with what is left, adopts the rest by digest, and repairs the index.
   func checkWriter(_ what: String, isNoticed: Bool? = true) throws {
-    try place.run(at: start) { (store: DiskStore) throws in
+    try temporary.run(at: start) { (store: DiskStore) throws in
       let urls = Set(try store.records().map(\.url))
       #expect(urls.isSuperset(of: Self.old), "\(what)")
       #expect(try store.missing().isEmpty, "\(what)")
@@ -70,7 +70,7 @@ private struct Patient {
       }
     }
     // A run that could not use the damaged index has left it unchanged.
-    try place.run(at: start) { (store: DiskStore) throws in
+    try temporary.run(at: start) { (store: DiskStore) throws in
       #expect(store.diagnostics.isEmpty, "\(what): \(store.diagnostics)")
       var record = ContentRecord.cached(Self.newest)
       record.digest = SHA256.digest(of: "new")
@@ -78,8 +78,8 @@ private struct Patient {
       _ = try store.commit([.store(record, body: nil, joining: [.basics])])
       #expect(try store.verify().bad.isEmpty, "\(what)")
     }
-    let reader = try #require(try place.reader())
-    #expect(try reader.takeInventory().count == Self.old.count + 1, "\(what)")
+    let reader = try #require(try temporary.reader())
+    #expect(try reader.readInventory().count == Self.old.count + 1, "\(what)")
     #expect(reader.diagnostics.isEmpty, "\(what)")
   }
 }
@@ -132,7 +132,7 @@ struct RebuildTests {
   func replaced() throws {
     try check("deleted", nil)
     try check("text", Array(String(repeating: "no database ", count: 1000).utf8))
-    let state = patient.place.path + "/state"
+    let state = patient.temporary.path + "/state"
     try StateStore.openForWriting(state: state).close()
     try check("another application's", FileTree.read(state + "/state.sqlite"))
   }
@@ -142,7 +142,7 @@ struct RebuildTests {
     .enabled(if: getuid() == 0)
   )
   func readOnly() throws {
-    let cache = patient.place.cache
+    let cache = patient.temporary.cache
     FileTree.write(Array(patient.good[..<20_000]), to: patient.index)
     try #require(unsafe mount(cache, cache, nil, UInt(MS_BIND), nil) == 0)
     defer { unsafe umount2(cache, Int32(MNT_DETACH)) }
@@ -161,7 +161,7 @@ struct RebuildTests {
   func setAside() throws {
     let garbage = Array("garbage that is no database".utf8)
     FileTree.write(garbage, to: patient.index)
-    try patient.place.run(at: patient.start) { (store: DiskStore) throws in
+    try patient.temporary.run(at: patient.start) { (store: DiskStore) throws in
       #expect(store.diagnostics.map(\.code) == ["store.set-aside", "store.restored"])
     }
     #expect(FileTree.read(patient.index + ".damaged-1") == garbage)
@@ -170,7 +170,7 @@ struct RebuildTests {
   @Test("Damage of an index that shows late is repaired then, for readers and writers")
   func damageMetLater() throws {
     let many = (0..<4_000).map { "https://a.example/\(String(repeating: "y", count: 300))/\($0)" }
-    try patient.place.run(at: patient.start) { (store: DiskStore) throws in
+    try patient.temporary.run(at: patient.start) { (store: DiskStore) throws in
       _ = try store.commit(many.map { .store(.cached($0), body: nil, joining: []) })
     }
     var bytes = try #require(FileTree.read(patient.index))
@@ -180,16 +180,16 @@ struct RebuildTests {
       bytes[offset] = 0
     }
     FileTree.write(bytes, to: patient.index)
-    let before = FileTree.listing(patient.place.cache)
+    let before = FileTree.listing(patient.temporary.cache)
     do {
-      let reader = try #require(try patient.place.reader())
+      let reader = try #require(try patient.temporary.reader())
       #expect(reader.diagnostics.isEmpty)
-      #expect(try reader.takeInventory().count == 4_041)
+      #expect(try reader.readInventory().count == 4_041)
       #expect(reader.diagnostics.map(\.code) == ["store.damaged"])
     }
-    #expect(FileTree.listing(patient.place.cache) == before)
-    try patient.place.run(at: patient.start) { (store: DiskStore) throws in
-      #expect(try store.takeInventory().count == 4_041)
+    #expect(FileTree.listing(patient.temporary.cache) == before)
+    try patient.temporary.run(at: patient.start) { (store: DiskStore) throws in
+      #expect(try store.readInventory().count == 4_041)
       #expect(store.diagnostics.map(\.code) == ["store.set-aside", "store.restored"])
     }
   }
@@ -197,17 +197,17 @@ struct RebuildTests {
   // MARK: The log
 
   /// Leaves the index as a killed writer does, with one more item in its log.
-  private func leaveLog(in place: TemporaryPlace, url: String) throws -> [UInt8] {
-    let store = try DiskStore.openForWriting(cache: place.cache, clockStart: patient.start)
+  private func leaveLog(in temporary: TemporaryCache, url: String) throws -> [UInt8] {
+    let store = try DiskStore.openForWriting(cache: temporary.cache, clockStart: patient.start)
     _ = try store.commit([.store(.cached(url), body: nil, joining: [])])
-    let log = try #require(FileTree.read(place.cache + "/index.sqlite-wal"))
+    let log = try #require(FileTree.read(temporary.cache + "/index.sqlite-wal"))
     try store.close()
     return log
   }
 
   @Test("An index without its log is as the last run left it")
   func logDeleted() throws {
-    _ = try leaveLog(in: patient.place, url: "https://a.example/log")
+    _ = try leaveLog(in: patient.temporary, url: "https://a.example/log")
     patient.heal()
     FileTree.write([UInt8](repeating: 7, count: 32_768), to: patient.index + "-shm")
     try patient.checkReader("no log")
@@ -216,7 +216,7 @@ struct RebuildTests {
 
   @Test("An index ignores a log that is not its own", arguments: [true, false])
   func foreignLog(_ isJunk: Bool) throws {
-    let other = try TemporaryPlace()
+    let other = try TemporaryCache()
     try other.run { try $0.put(["https://b.example/": "b"], in: .other) }
     var log = try leaveLog(in: other, url: "https://b.example/2")
     if isJunk {
@@ -236,7 +236,7 @@ struct RebuildTests {
 
   @Test("An index with junk as shared memory is read with its log")
   func junkSharedMemory() throws {
-    let log = try leaveLog(in: patient.place, url: "https://a.example/log")
+    let log = try leaveLog(in: patient.temporary, url: "https://a.example/log")
     for isWriter in [false, true] {
       patient.heal()
       FileTree.write(log, to: patient.index + "-wal")
@@ -245,17 +245,17 @@ struct RebuildTests {
         to: patient.index + "-shm"
       )
       if isWriter {
-        try patient.place.run(at: patient.start) { (store: DiskStore) throws in
+        try patient.temporary.run(at: patient.start) { (store: DiskStore) throws in
           #expect(try store.record(url: "https://a.example/log") != nil)
           #expect(store.diagnostics.isEmpty)
         }
       } else {
-        let before = FileTree.listing(patient.place.cache)
+        let before = FileTree.listing(patient.temporary.cache)
         do {
-          let reader = try #require(try patient.place.reader())
+          let reader = try #require(try patient.temporary.reader())
           #expect(try reader.record(url: "https://a.example/log") != nil)
         }
-        #expect(FileTree.listing(patient.place.cache) == before)
+        #expect(FileTree.listing(patient.temporary.cache) == before)
       }
     }
   }
@@ -264,29 +264,29 @@ struct RebuildTests {
 
   @Test("The copy of an index is renewed after a tenth of its rows changed or a day")
   func renewal() throws {
-    let backup = patient.place.cache + "/index.backup.sqlite"
+    let backup = patient.temporary.cache + "/index.backup.sqlite"
     func inode() -> UInt? { FileTree.status(backup).map { UInt($0.st_ino) } }
-    try patient.place.run(at: patient.start) { (store: DiskStore) throws in
+    try patient.temporary.run(at: patient.start) { (store: DiskStore) throws in
       try store.lock(Patient.old, for: DiskStore.Guardian())
     }
     let first = inode()
-    try patient.place.run(at: patient.start) { _ in }
+    try patient.temporary.run(at: patient.start) { _ in }
     #expect(inode() == first)
-    try patient.place.run(at: patient.start + .seconds(25 * 3600)) { _ in }
+    try patient.temporary.run(at: patient.start + .seconds(25 * 3600)) { _ in }
     // Without changes the backup is not written again.
     #expect(inode() == first)
-    try patient.place.run(at: patient.start) { (store: DiskStore) throws in
+    try patient.temporary.run(at: patient.start) { (store: DiskStore) throws in
       try store.lock([Patient.old[0]], for: DiskStore.Guardian())
     }
     #expect(inode() == first)
-    try patient.place.run(at: patient.start + .seconds(25 * 3600)) { _ in }
+    try patient.temporary.run(at: patient.start + .seconds(25 * 3600)) { _ in }
     let second = inode()
     #expect(second != first)
-    try patient.place.run(at: patient.start) { (store: DiskStore) throws in
+    try patient.temporary.run(at: patient.start) { (store: DiskStore) throws in
       try store.lock(Array(Patient.old[..<5]), for: DiskStore.Guardian())
     }
     #expect(inode() != second)
-    #expect(FileTree.names(patient.place.cache).filter { $0.hasPrefix("index") }.count == 2)
+    #expect(FileTree.names(patient.temporary.cache).filter { $0.hasPrefix("index") }.count == 2)
   }
 
   @Test("An index without a usable copy starts again, and objects are found by their digests")
@@ -294,19 +294,19 @@ struct RebuildTests {
     for backup in [nil, [], Array(patient.backup[..<9_000])] as [[UInt8]?] {
       patient.heal()
       FileTree.remove(patient.index)
-      FileTree.remove(patient.place.cache + "/index.backup.sqlite")
+      FileTree.remove(patient.temporary.cache + "/index.backup.sqlite")
       if let backup {
-        FileTree.write(backup, to: patient.place.cache + "/index.backup.sqlite")
+        FileTree.write(backup, to: patient.temporary.cache + "/index.backup.sqlite")
       }
-      let failure = #expect(throws: Failure.self) { try patient.place.reader() }
+      let failure = #expect(throws: Failure.self) { try patient.temporary.reader() }
       #expect(failure?.code == .storeDamaged)
-      try patient.place.run(at: patient.start) { (store: DiskStore) throws in
-        #expect(try store.takeInventory().count == 0)
+      try patient.temporary.run(at: patient.start) { (store: DiskStore) throws in
+        #expect(try store.readInventory().count == 0)
         _ = try store.missing()
         #expect(try store.intactObject(SHA256.digest(of: "body 3")) == 6)
       }
       // A manifest that this run did not see may still name an object without a row.
-      try patient.place.run(at: patient.start) { (store: DiskStore) throws in
+      try patient.temporary.run(at: patient.start) { (store: DiskStore) throws in
         _ = try store.missing()
         #expect(try store.intactObject(SHA256.digest(of: "body 3")) == 6)
       }
@@ -314,7 +314,7 @@ struct RebuildTests {
     // A manual cleanup spares the object as well until its time is over.
     for (days, size) in [(0, 6), (8, nil)] as [(Int64, Int64?)] {
       let later = patient.start + .seconds(days * 24 * 3600)
-      try patient.place.run(at: later) { (store: DiskStore) throws in
+      try patient.temporary.run(at: later) { (store: DiskStore) throws in
         try store.removeOrphans()
         #expect(try store.intactObject(SHA256.digest(of: "body 3")) == size)
       }
@@ -324,7 +324,10 @@ struct RebuildTests {
   @Test("An object without an index counts only after it was hashed")
   func damagedOrphan() throws {
     let digest = SHA256.digest(of: "body 3")
-    let store = try DiskStore.openForWriting(cache: patient.place.cache, clockStart: patient.start)
+    let store = try DiskStore.openForWriting(
+      cache: patient.temporary.cache,
+      clockStart: patient.start
+    )
     FileTree.write(Array("bodY 3".utf8), to: store.objectPath(digest))
     #expect(try store.intactObject(digest) == nil)
     FileTree.write(Array("body 3".utf8), to: store.objectPath(digest))
@@ -337,8 +340,8 @@ struct RebuildTests {
   func lostObjects() throws {
     let digest = SHA256.digest(of: "body 3")
     FileTree.remove(patient.index)
-    FileTree.remove(BodyPaths(cache: patient.place.cache).path(of: digest))
-    try patient.place.run(at: patient.start) { (store: DiskStore) throws in
+    FileTree.remove(BodyPaths(cache: patient.temporary.cache).path(of: digest))
+    try patient.temporary.run(at: patient.start) { (store: DiskStore) throws in
       #expect(try store.missing() == [digest])
     }
   }
@@ -352,20 +355,23 @@ struct RebuildTests {
       if name == "/index.backup.sqlite" {
         FileTree.remove(patient.index)
       }
-      FileTree.write(bytes, to: patient.place.cache + name)
-      let before = FileTree.listing(patient.place.cache).filter { $0.key.contains("/index") }
+      FileTree.write(bytes, to: patient.temporary.cache + name)
+      let before = FileTree.listing(patient.temporary.cache).filter { $0.key.contains("/index") }
       for isWriter in [true, false] {
         let failure = #expect(throws: Failure.self) {
           if isWriter {
-            _ = try DiskStore.openForWriting(cache: patient.place.cache, clockStart: patient.start)
+            _ = try DiskStore.openForWriting(
+              cache: patient.temporary.cache,
+              clockStart: patient.start
+            )
           } else {
-            _ = try patient.place.reader()
+            _ = try patient.temporary.reader()
           }
         }
         #expect(failure?.code == .storeDamaged)
         #expect(failure?.message.contains("newer") == true)
       }
-      let after = FileTree.listing(patient.place.cache).filter { $0.key.contains("/index") }
+      let after = FileTree.listing(patient.temporary.cache).filter { $0.key.contains("/index") }
       #expect(after == before)
     }
   }

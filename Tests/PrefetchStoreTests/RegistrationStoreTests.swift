@@ -65,9 +65,9 @@ struct RegistrationStoreTests {
     let before = try one.registration(key)
     #expect(before == nil)
     try other.recordRegistration(Self.records[0], key)
-    let failed = RegistrationAnswer.failed(Failure(.reset, "reset"))
+    let failed = RegistrationResponse.failed(Failure(.reset, "reset"))
     let next = try one.updateRegistration(key) {
-      RegistrationRule(retry: .seconds(60)).noting(failed, after: $0, at: now)
+      RegistrationRule(retry: .seconds(60)).nextRecord(for: failed, after: $0, at: now)
     }
     #expect(next.grant == Self.records[0].grant)
     #expect(try other.registration(key) == next)

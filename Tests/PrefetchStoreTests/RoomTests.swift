@@ -5,13 +5,13 @@ import Testing
 
 @Suite("Room in the cache")
 struct RoomTests {
-  let place: TemporaryPlace
+  let temporary: TemporaryCache
   let store: DiskStore
 
   init() throws {
-    place = try TemporaryPlace()
+    temporary = try TemporaryCache()
     store = try DiskStore.openForWriting(
-      cache: place.cache,
+      cache: temporary.cache,
       clockStart: Instant(seconds: 4_000_000_000)
     )
     try store.put(["https://a.example/1": "12345"], in: nil)
@@ -43,7 +43,7 @@ struct RoomTests {
     _ = try store.commit([.segment(segment, manifest: try store.stage("1234567890"))])
     #expect(try store.usedBytes() == 15)
     let reader = try #require(
-      try DiskStore.openForReading(cache: place.cache, clockStart: Instant(seconds: 9))
+      try DiskStore.openForReading(cache: temporary.cache, clockStart: Instant(seconds: 9))
     )
     #expect(try reader.usedBytes() == 15)
   }
@@ -51,14 +51,20 @@ struct RoomTests {
   @Test("Used room is counted again after another process has written")
   func others() throws {
     #expect(try store.usedBytes() == 15)
-    let other = try DiskStore.openForWriting(cache: place.cache, clockStart: Instant(seconds: 9))
+    let other = try DiskStore.openForWriting(
+      cache: temporary.cache,
+      clockStart: Instant(seconds: 9)
+    )
     try other.put(["https://a.example/3": "123"], in: nil)
     #expect(try store.usedBytes() == 18)
   }
 
   @Test("A commit keeps to the size limit, also after another process has written")
   func limit() throws {
-    let other = try DiskStore.openForWriting(cache: place.cache, clockStart: Instant(seconds: 9))
+    let other = try DiskStore.openForWriting(
+      cache: temporary.cache,
+      clockStart: Instant(seconds: 9)
+    )
     #expect(try store.usedBytes() == 15)
     try other.put(["https://a.example/3": "123"], in: nil)
     let record = ContentRecord(url: "https://a.example/4", id: "4")
@@ -107,7 +113,7 @@ struct RoomTests {
   @Test("The last use of an unheld item is known for eviction")
   func ages() throws {
     store.lastUses = { ["https://a.example/1": Instant(seconds: 4_100_000_000)] }
-    let stock = try store.takeStock()
+    let stock = try store.readStock()
     #expect(stock.used == 15)
     #expect(stock.ages.count == 1)
     let age = try #require(stock.ages.first)
@@ -118,10 +124,10 @@ struct RoomTests {
   @Test("The consumption of an item since its storage is known for eviction")
   func consumed() throws {
     store.consumptions = { ["https://a.example/1": Instant(seconds: 4_100_000_000)] }
-    let age = try #require(try store.takeStock().ages.values.first)
+    let age = try #require(try store.readStock().ages.values.first)
     #expect(age.consumedAt == Instant(seconds: 4_100_000_000))
     store.consumptions = { ["https://a.example/1": Instant(milliseconds: -1)] }
-    #expect(try store.takeStock().ages.values.first?.consumedAt == nil)
+    #expect(try store.readStock().ages.values.first?.consumedAt == nil)
   }
 
   @Test("Room comes from expired and unheld items")

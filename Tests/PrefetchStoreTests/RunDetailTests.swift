@@ -5,12 +5,12 @@ import Testing
 
 @Suite("Details of past runs in the state")
 struct RunDetailTests {
-  private let place: TemporaryPlace
+  private let temporary: TemporaryCache
   private let state: StateStore
 
   init() throws {
-    place = try TemporaryPlace()
-    state = try StateStore.openForWriting(state: place.path + "/state")
+    temporary = try TemporaryCache()
+    state = try StateStore.openForWriting(state: temporary.path + "/state")
   }
 
   private func record(
@@ -34,7 +34,7 @@ struct RunDetailTests {
     run.segments = segments.map { name, state in
       SegmentRun(name: name, state: state, items: Int64(number), changed: 1, failed: 2)
     }
-    for (host, time) in hosts { run.responseTimes[host, default: ResponseTimes()].note(time) }
+    for (host, time) in hosts { run.responseTimes[host, default: ResponseTimes()].record(time) }
     try state.recordRun(run, keeping: keeping)
   }
 
@@ -57,8 +57,8 @@ struct RunDetailTests {
     for number in 1...5 { try record(number, hosts: ["h": .milliseconds(number)]) }
     try record(1, of: "work", hosts: ["h": .seconds(1)])
     #expect(try state.segmentRuns(of: "home", atMost: 10)["a"]?.count == 3)
-    #expect(try state.responseTimes(of: "home")["h"]?.answers == 3)
-    #expect(try state.responseTimes(of: nil)["h"]?.answers == 4)
+    #expect(try state.responseTimes(of: "home")["h"]?.responses == 3)
+    #expect(try state.responseTimes(of: nil)["h"]?.responses == 4)
     try record(6, keeping: 0)
     #expect(try state.segmentRuns(of: "home", atMost: 10).isEmpty)
     #expect(try state.database.number("SELECT count(*) FROM run_segments") == 1)
@@ -79,7 +79,7 @@ struct RunDetailTests {
     )
     for host in 0..<150 {
       var times = ResponseTimes()
-      for _ in 0...host { times.note(.milliseconds(20)) }
+      for _ in 0...host { times.record(.milliseconds(20)) }
       run.responseTimes["h\(host)"] = times
     }
     try state.recordRun(run, keeping: 3)

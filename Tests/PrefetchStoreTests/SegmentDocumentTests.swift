@@ -7,10 +7,10 @@ import Testing
 
 @Suite("The further documents of a manifest")
 struct SegmentDocumentTests {
-  let place: TemporaryPlace
+  let temporary: TemporaryCache
 
   init() throws {
-    place = try TemporaryPlace()
+    temporary = try TemporaryCache()
   }
 
   private func open(_ kind: ContentStoreContract.Kind) throws -> any ContentStore {
@@ -18,7 +18,7 @@ struct SegmentDocumentTests {
     case .memory: MemoryStore()
     case .disk:
       try DiskStore.openForWriting(
-        cache: place.cache,
+        cache: temporary.cache,
         clockStart: Instant(seconds: 4_000_000_000)
       )
     }
@@ -58,7 +58,7 @@ struct SegmentDocumentTests {
     facts.documents = []
     _ = try store.commit([.segment(facts, manifest: nil)])
     #expect(try store.segments().first?.documents == records)
-    let inventory = try store.takeInventory()
+    let inventory = try store.readInventory()
     #expect(try store.missingObjects(of: inventory) == [])
 
     _ = try store.commit([.documents(.other, [records[0]], bodies: [])])
@@ -87,22 +87,22 @@ struct SegmentDocumentTests {
     "Further documents of a manifest are verified, are no orphans, and are refetched when damaged"
   )
   func upkeep() throws {
-    try place.run { store in
+    try temporary.run { store in
       _ = try store.commit([
         .segment(SegmentRecord(key: .basics), manifest: nil),
         .documents(.basics, [record("1", "one")], bodies: [try store.stage("one")]),
       ])
     }
     let digest = SHA256.digest(of: "one")
-    try place.run { store in
+    try temporary.run { store in
       let (text, report) = (try store.text(of: digest), try store.verify())
       #expect(text == "one" && report.checked == 1)
     }
-    let path = BodyPaths(cache: place.cache).path(of: digest)
+    let path = BodyPaths(cache: temporary.cache).path(of: digest)
     FileTree.setWritable(true, path)
     FileTree.write(Array("two".utf8), to: path)
     let store = try DiskStore.openForWriting(
-      cache: place.cache,
+      cache: temporary.cache,
       clockStart: Instant(seconds: 4_000_000_000)
     )
     let bad = try store.verify().bad
@@ -115,7 +115,7 @@ struct SegmentDocumentTests {
 
   @Test("Documents of a body that is not kept leave no file")
   func passing() throws {
-    try place.run { store in
+    try temporary.run { store in
       var plan = BodyPlan(expectedSize: 200_000, algorithms: [.sha512])
       plan.keepsBytes = false
       let sink = try store.beginBody(plan)

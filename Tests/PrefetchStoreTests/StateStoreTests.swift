@@ -6,14 +6,14 @@ import Testing
 
 @Suite("The state")
 struct StateStoreTests {
-  let place: TemporaryPlace
+  let temporary: TemporaryCache
 
   init() throws {
-    place = try TemporaryPlace()
+    temporary = try TemporaryCache()
   }
 
   private var path: String {
-    place.path + "/state"
+    temporary.path + "/state"
   }
 
   private func run(_ number: Int, of identity: String) -> RunRecord {

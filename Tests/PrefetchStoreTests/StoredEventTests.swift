@@ -4,16 +4,16 @@ import Testing
 
 @Suite("The queue of unsent events")
 struct StoredEventTests {
-  private let place: TemporaryPlace
+  private let temporary: TemporaryCache
   private let now = Instant(seconds: 1_800_000_000)
   private let bounds = QueueBounds(count: 3, keep: .seconds(100))
 
   init() throws {
-    place = try TemporaryPlace()
+    temporary = try TemporaryCache()
   }
 
   private func open() throws -> StateStore {
-    try StateStore.openForWriting(state: place.path + "/state")
+    try StateStore.openForWriting(state: temporary.path + "/state")
   }
 
   private func event(_ id: String, at seconds: Int64 = 0) -> AnalyticsEvent {
@@ -36,7 +36,7 @@ struct StoredEventTests {
     try state.queue([event("1"), event("2")], of: "home", within: bounds, at: now)
     try state.queue([event("3")], of: "work", within: bounds, at: now)
     #expect(try state.queued(of: "home", atMost: 1).map(\.event) == [event("1")])
-    try state.noteSent(try state.queued(of: "home", atMost: 1), of: "home")
+    try state.removeSent(try state.queued(of: "home", atMost: 1), of: "home")
     try state.close()
     let again = try open()
     #expect(try ids(again) == ["2"])
@@ -55,13 +55,13 @@ struct StoredEventTests {
     #expect(try ids(state) == ["4", "5", "6"])
     try state.expireQueued(of: "home", within: bounds, at: now + .seconds(101))
     #expect(try ids(state) == ["6"])
-    let standing = try state.queueStanding(of: "home")
-    #expect(standing.dropped == 3 && standing.expired == 2)
+    let status = try state.queueStatus(of: "home")
+    #expect(status.dropped == 3 && status.expired == 2)
     let none = QueueBounds(count: 0, keep: .seconds(100))
     try state.queue([event("7", at: 101)], of: "home", within: none, at: now + .seconds(101))
     #expect(try ids(state).isEmpty)
-    #expect(try state.queueStanding(of: "home").dropped == 5)
-    #expect(try state.queueStanding(of: "work") == QueueStanding())
+    #expect(try state.queueStatus(of: "home").dropped == 5)
+    #expect(try state.queueStatus(of: "work") == QueueStatus())
   }
 
   @Test("The number of a removed event is not used again")
@@ -72,19 +72,19 @@ struct StoredEventTests {
     let none = QueueBounds(count: 0, keep: .seconds(100))
     try state.queue([], of: "home", within: none, at: now)
     try state.queue([event("2")], of: "home", within: bounds, at: now)
-    try state.noteSent(sent, of: "home")
+    try state.removeSent(sent, of: "home")
     #expect(try ids(state) == ["2"])
   }
 
   @Test("The queue remembers the pause of a collector")
   func pause() throws {
     let state = try open()
-    let pause = SendingPause().afterFailure(at: now, asked: nil)
+    let pause = SendingPause().afterFailure(at: now, retryAfter: nil)
     try state.setPause(pause, of: "home")
     try state.queue([event("1")], of: "home", within: bounds, at: now)
-    #expect(try state.queueStanding(of: "home").pause == pause)
-    try state.noteSent(try state.queued(of: "home", atMost: 1), of: "home")
-    #expect(try state.queueStanding(of: "home") == QueueStanding())
+    #expect(try state.queueStatus(of: "home").pause == pause)
+    try state.removeSent(try state.queued(of: "home", atMost: 1), of: "home")
+    #expect(try state.queueStatus(of: "home") == QueueStatus())
   }
 
   @Test("The queue has one open event of each name, which ends once")
@@ -114,7 +114,7 @@ struct StoredEventTests {
   @Test("The queue gets each quarter of an item once, until it has a new body")
   func quartiles() throws {
     let state = try open()
-    var told: [[Int]] = []
+    var reported: [[Int]] = []
     func consume(_ quartiles: Quartiles, fetchedAt: Int64, at seconds: Int64) throws {
       _ = try state.consume(
         "https://a.example/1",
@@ -124,8 +124,8 @@ struct StoredEventTests {
         within: bounds,
         at: now + .seconds(seconds)
       ) { fresh in
-        told.append(fresh.percents)
-        return event("\(told.count)", at: seconds)
+        reported.append(fresh.percents)
+        return event("\(reported.count)", at: seconds)
       }
     }
     let half = Quartiles.passed(from: .zero, to: .seconds(50), of: .seconds(100))
@@ -134,16 +134,16 @@ struct StoredEventTests {
     try consume(half, fetchedAt: 0, at: 2)
     try consume(all, fetchedAt: 0, at: 3)
     try consume(half, fetchedAt: 4, at: 5)
-    #expect(told == [[25, 50], [], [75, 100], [25, 50]])
+    #expect(reported == [[25, 50], [], [75, 100], [25, 50]])
     #expect(try state.consumptions() == ["https://a.example/1": now + .seconds(5)])
     #expect(try ids(state) == ["2", "3", "4"])
   }
 
   @Test("The queue is sent by one process at a time")
   func lock() throws {
-    let path = place.path + "/state"
-    let lock = try #require(try SendingLock.take(state: path))
-    #expect(try SendingLock.take(state: path) == nil)
+    let path = temporary.path + "/state"
+    let lock = try #require(try SendingLock.acquire(state: path))
+    #expect(try SendingLock.acquire(state: path) == nil)
     withExtendedLifetime(lock) {}
   }
 }

@@ -13,7 +13,7 @@ import Testing
   }
 
   private func walk() throws -> FolderWalk {
-    try FolderWalk(folder.path) { _, _ in .take }
+    try FolderWalk(folder.path) { _, _ in .include }
   }
 
   /// Reads the only file, applying a change after its bytes are taken; returns the fault.

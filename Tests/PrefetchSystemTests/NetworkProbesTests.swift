@@ -165,33 +165,33 @@ private struct Machine {
 @Suite struct ChildProcessTests {
   private let environment = ["PATH": "/usr/bin:/bin", "WORD": "a b"]
 
-  private func answer(
+  private func output(
     _ script: String,
     within limit: Duration = .seconds(30)
   ) throws(ChildProcess.Fault) -> String {
-    try ChildProcess.answer(["/bin/sh", "-c", script], environment: environment, within: limit)
+    try ChildProcess.output(["/bin/sh", "-c", script], environment: environment, within: limit)
   }
 
   @Test("The output of a probe is its answer, and its errors are discarded")
   func prints() throws {
-    #expect(try answer("echo \"$WORD\"; echo no >&2") == "a b\n")
-    #expect(try answer("cat") == "")
+    #expect(try output("echo \"$WORD\"; echo no >&2") == "a b\n")
+    #expect(try output("cat") == "")
     #expect(
-      try ChildProcess.answer(["/bin/echo", "a  b; $WORD"], environment: [:], within: .seconds(30))
+      try ChildProcess.output(["/bin/echo", "a  b; $WORD"], environment: [:], within: .seconds(30))
         == "a  b; $WORD\n"
     )
   }
 
   @Test("Every other end of a probe is distinguished")
   func ends() {
-    #expect(throws: ChildProcess.Fault.ended(status: 3)) { try answer("echo x; exit 3") }
-    #expect(throws: ChildProcess.Fault.killed(signal: SIGTERM)) { try answer("kill $$") }
-    #expect(throws: ChildProcess.Fault.tooLong) { try answer("yes") }
+    #expect(throws: ChildProcess.Fault.ended(status: 3)) { try output("echo x; exit 3") }
+    #expect(throws: ChildProcess.Fault.killed(signal: SIGTERM)) { try output("kill $$") }
+    #expect(throws: ChildProcess.Fault.tooLong) { try output("yes") }
     #expect(throws: ChildProcess.Fault.self) {
-      try ChildProcess.answer(["/nowhere"], environment: [:], within: .seconds(30))
+      try ChildProcess.output(["/nowhere"], environment: [:], within: .seconds(30))
     }
     #expect(throws: ChildProcess.Fault.self) {
-      try ChildProcess.answer([], environment: [:], within: .seconds(30))
+      try ChildProcess.output([], environment: [:], within: .seconds(30))
     }
   }
 
@@ -199,7 +199,7 @@ private struct Machine {
   func slow() throws {
     let folder = try TemporaryDirectory()
     #expect(throws: ChildProcess.Fault.tooSlow) {
-      try answer("sleep 300 & echo $! > \(folder.path)/child; wait", within: .milliseconds(300))
+      try output("sleep 300 & echo $! > \(folder.path)/child; wait", within: .milliseconds(300))
     }
     guard let bytes = try? FileReading.read("\(folder.path)/child", limit: 100) else { return }
     let child = String(decoding: bytes, as: UTF8.self).split(separator: "\n").first
@@ -231,9 +231,9 @@ private struct Machine {
       ("nmcli", "GENERAL.METERED:unknown", nil), ("nmcli", "Error", nil),
     ] as [(String, String, Bool?)]
   )
-  func answers(program: String, answer: String, isMetered: Bool?) throws {
+  func outputs(program: String, output: String, isMetered: Bool?) throws {
     let machine = try Machine([:])
-    try machine.write("#!/bin/sh\necho '\(answer)'\n", to: "/\(program)", mode: 0o755)
+    try machine.write("#!/bin/sh\necho '\(output)'\n", to: "/\(program)", mode: 0o755)
     let finding = MeteredNetwork(variables: ["PATH": machine.root]).look()
     #expect(finding.isMetered == isMetered)
     #expect(!finding.reason.isEmpty)
@@ -257,8 +257,8 @@ private struct Machine {
     let all = try #require(NetworkProbe.read("wifi,metered battery, 40%\n"))
     #expect(all.type == .wifi && all.isMetered == true)
     #expect(all.power.isOnMains == false && all.power.charge == 40)
-    let plain = try #require(NetworkProbe.read("Ethernet\n"))
-    #expect(plain.type == .ethernet && plain.isMetered == nil && plain.power.isOnMains == nil)
+    let minimal = try #require(NetworkProbe.read("Ethernet\n"))
+    #expect(minimal.type == .ethernet && minimal.isMetered == nil && minimal.power.isOnMains == nil)
     let open = try #require(NetworkProbe.read("unknown unmetered ac"))
     #expect(open.type == nil && open.isMetered == false && open.power.isOnMains == true)
     for text in ["", " \n", "token-ring", "wifi,expensive", "101%", "x%"] {

@@ -3,8 +3,8 @@ import PrefetchSystem
 import Testing
 
 @Suite struct ThisMachineTests {
-  private static func answer(_ words: String...) throws -> String {
-    let text = try ChildProcess.answer(
+  private static func output(_ words: String...) throws -> String {
+    let text = try ChildProcess.output(
       ["/usr/bin/env"] + words,
       environment: ["PATH": "/usr/bin:/bin"],
       within: .seconds(20)
@@ -16,11 +16,11 @@ import Testing
   func platform() throws {
     let platform = try #require(ThisMachine.platform())
     #expect(platform.system == "linux")
-    #expect(platform.machine == (try Self.answer("uname", "-m")))
+    #expect(platform.machine == (try Self.output("uname", "-m")))
     guard case .glibc(let major, let minor) = platform.library else {
       Issue.record("no glibc was found")
       return
     }
-    #expect("glibc \(major).\(minor)" == (try Self.answer("getconf", "GNU_LIBC_VERSION")))
+    #expect("glibc \(major).\(minor)" == (try Self.output("getconf", "GNU_LIBC_VERSION")))
   }
 }

@@ -10,12 +10,12 @@ import Testing
   /// Returns the C library's offsets by way of `date`, an independent program.
   private func offsets(_ zone: String, at seconds: [Int64]) throws -> [Int64] {
     let times = seconds.map(String.init).joined(separator: " ")
-    let answer = try ChildProcess.answer(
+    let output = try ChildProcess.output(
       ["/bin/sh", "-c", "for time in \(times); do date -d @$time +%::z; done"],
       environment: ["TZ": zone, "PATH": "/usr/bin:/bin"],
       within: .seconds(120)
     )
-    return answer.split(separator: "\n").map { line in
+    return output.split(separator: "\n").map { line in
       let parts = line.dropFirst().split(separator: ":").compactMap { Int64($0) }
       let size = parts.reduce(0) { $0 * 60 + $1 }
       return line.hasPrefix("-") ? -size : size

@@ -3,17 +3,17 @@ package import PrefetchCore
 /// A machine whose network conditions a test scripts.
 package final class FakeCircumstances: Circumstances {
   /// Conditions to return, one per reading; the last one repeats.
-  package var answers: [NetworkConditions]
+  package var readings: [NetworkConditions]
   /// Network memory of earlier runs; records are added to it.
   package var remembered = NetworkMemory()
   package var failure: Failure?
   /// Whether any route leads to a network.
   package var isConnected = true
-  package private(set) var asked: [Set<NetworkConditions.Aspect>] = []
+  package private(set) var requestedAspects: [Set<NetworkConditions.Aspect>] = []
   package private(set) var recorded: [NetworkMemory] = []
 
   package init(_ types: NetworkType?...) {
-    answers = types.map { type in
+    readings = types.map { type in
       var conditions = NetworkConditions()
       conditions.type = type
       return conditions
@@ -21,9 +21,9 @@ package final class FakeCircumstances: Circumstances {
   }
 
   package func conditions(_ aspects: Set<NetworkConditions.Aspect>) -> NetworkConditions {
-    asked.append(aspects)
-    guard var first = answers.first else { return NetworkConditions() }
-    if answers.count > 1 { answers.removeFirst() }
+    requestedAspects.append(aspects)
+    guard var first = readings.first else { return NetworkConditions() }
+    if readings.count > 1 { readings.removeFirst() }
     // Only requested aspects are returned.
     if !aspects.contains(.metered) { first.isMetered = nil }
     if !aspects.contains(.power) { first.power = NetworkConditions().power }
@@ -43,7 +43,7 @@ package final class FakeCircumstances: Circumstances {
     if let failure { throw failure }
     recorded.append(memory)
     for (key, bytes) in memory.usage.bytes { remembered.usage.add(bytes, key) }
-    for sample in memory.samples.all { remembered.samples.note(sample) }
+    for sample in memory.samples.all { remembered.samples.add(sample) }
     return remembered.usage
   }
 }

@@ -2,7 +2,7 @@ package import PrefetchCore
 
 /// A transport without a network: a table or a ``Site`` gives responses, in the order of requests.
 package final class FakeTransport: Transport {
-  package enum Answer: Sendable {
+  package enum Reply: Sendable {
     case response(status: Int, headers: [HeaderField], body: [UInt8])
     case failure(Failure)
     /// A 200, or with a Content-Range a 206, whose body breaks off after these bytes.
@@ -37,18 +37,18 @@ package final class FakeTransport: Transport {
   package var address: ((WebURL) -> String?)?
 
   private let staging: any BodyStaging
-  private let answer: (TransferRequest) -> Answer
-  private var running: [(request: TransferRequest, answer: Answer)] = []
+  private let reply: (TransferRequest) -> Reply
+  private var running: [(request: TransferRequest, reply: Reply)] = []
   private var ended: [TransferEvent] = []
 
-  package init(staging: any BodyStaging, answer: @escaping (TransferRequest) -> Answer) {
+  package init(staging: any BodyStaging, reply: @escaping (TransferRequest) -> Reply) {
     self.staging = staging
-    self.answer = answer
+    self.reply = reply
   }
 
   /// Scripts responses by URL: each list is used in order and repeats its last; other URLs get 404.
-  package convenience init(staging: any BodyStaging, answers: [String: [Answer]]) {
-    var remaining = answers
+  package convenience init(staging: any BodyStaging, replies: [String: [Reply]]) {
+    var remaining = replies
     self.init(staging: staging) { request in
       guard var list = remaining[request.url.string], let next = list.first else {
         return .response(status: 404, headers: [], body: [])
@@ -65,12 +65,12 @@ package final class FakeTransport: Transport {
   package convenience init(staging: any BodyStaging, site: Site) {
     self.init(staging: staging) { request in
       let target = request.url.path + (request.url.query.map { "?\($0)" } ?? "")
-      let asked = LoopbackRequest(
+      let loopback = LoopbackRequest(
         method: request.method.name,
         target: target,
         headers: HeaderBlock(request.headers + request.rangeFields)
       )
-      let page = site.answer(to: asked)
+      let page = site.page(for: loopback)
       return .response(status: page.status, headers: page.headers, body: page.body)
     }
   }
@@ -80,14 +80,14 @@ package final class FakeTransport: Transport {
     !running.isEmpty || !ended.isEmpty
   }
 
-  package func isUnderWay(_ id: TransferID) -> Bool {
+  package func isInFlight(_ id: TransferID) -> Bool {
     running.contains { $0.request.id == id }
       || ended.contains { if case .finished(id, _) = $0 { true } else { false } }
   }
 
   package func start(_ request: TransferRequest) {
     requests.append(request)
-    running.append((request, answer(request)))
+    running.append((request, reply(request)))
     peakCount = max(peakCount, running.count)
   }
 
@@ -106,11 +106,11 @@ package final class FakeTransport: Transport {
   package func wait(until deadline: Duration?) -> [TransferEvent] {
     var events = ended
     ended = []
-    var unanswered: [(request: TransferRequest, answer: Answer)] = []
-    for (request, answer) in running {
+    var unanswered: [(request: TransferRequest, reply: Reply)] = []
+    for (request, reply) in running {
       let moment = moment?() ?? .now
-      guard moment != .later, let result = result(of: request, answer) else {
-        unanswered.append((request, answer))
+      guard moment != .later, let result = result(of: request, reply) else {
+        unanswered.append((request, reply))
         continue
       }
       let end = TransferEvent.finished(request.id, result)
@@ -123,9 +123,9 @@ package final class FakeTransport: Transport {
     return order?(events) ?? events
   }
 
-  private func result(of request: TransferRequest, _ answer: Answer) -> TransferResult? {
+  private func result(of request: TransferRequest, _ reply: Reply) -> TransferResult? {
     var figures = TransferFigures()
-    switch answer {
+    switch reply {
     case .never:
       return nil
     case .notSent:
@@ -195,7 +195,7 @@ package final class FakeTransport: Transport {
     default:
       return nil
     }
-    plan.expectedSize = Int64(rest.count) + (plan.partial?.offset ?? 0)
+    plan.expectedSize = Int64(rest.count) + (plan.givenPart?.offset ?? 0)
     if let limit = request.sizeLimit, plan.expectedSize ?? 0 > limit {
       throw Failure(.tooLarge, "the body is larger than \(limit) bytes")
     }

@@ -125,14 +125,14 @@ package final class MemoryStaging: BodyStaging, Sendable {
   }
 
   fileprivate func suspend(_ bytes: [UInt8], _ plan: BodyPlan) -> PartialBody? {
-    guard let key = plan.partialKey, var part = plan.part, !bytes.isEmpty else { return nil }
+    guard let key = plan.partialKey, var part = plan.partToKeep, !bytes.isEmpty else { return nil }
     part.offset = Int64(bytes.count)
     let description = part
     state.withLock { $0.parts[key] = Part(bytes: bytes, description: description) }
     return description
   }
 
-  fileprivate func noteAbandoned() {
+  fileprivate func countAbandoned() {
     state.withLock { $0.abandonedCount += 1 }
   }
 }
@@ -146,9 +146,9 @@ extension MemoryStaging.State {
     expectedSizes.append(plan.expectedSize)
     guard let key = plan.partialKey else { return .success([]) }
     let part = parts.removeValue(forKey: key)
-    guard let offset = plan.partial?.offset, offset > 0 else { return .success([]) }
+    guard let offset = plan.givenPart?.offset, offset > 0 else { return .success([]) }
     guard let part, part.description.offset == offset,
-      part.description.validator == plan.partial?.validator
+      part.description.validator == plan.givenPart?.validator
     else {
       return .failure(Failure(.storeDamaged, "no part of `\(key)` is kept as described"))
     }
@@ -204,6 +204,6 @@ private final class MemorySink: BodySink {
   func abandon() {
     guard isOpen else { return }
     isOpen = false
-    staging.noteAbandoned()
+    staging.countAbandoned()
   }
 }

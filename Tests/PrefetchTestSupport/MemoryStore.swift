@@ -18,7 +18,7 @@ package final class MemoryStore: ContentStore {
 
   // MARK: Bodies
 
-  /// Failure that `takeStock` throws.
+  /// Failure that `readStock` throws.
   package var stockFailure: Failure?
   /// Simulated disk space.
   package var disk: DiskSpace?
@@ -31,9 +31,9 @@ package final class MemoryStore: ContentStore {
     disk
   }
 
-  package func takeStock() throws(Failure) -> Stock {
+  package func readStock() throws(Failure) -> Stock {
     if let stockFailure { throw stockFailure }
-    let inventory = try takeInventory()
+    let inventory = try readInventory()
     var ages: [Int: Stock.Age] = [:]
     for (position, row) in inventory.rows.enumerated() {
       guard let url = content.url(of: row.item), let record = content.records[url] else { continue }
@@ -84,7 +84,7 @@ package final class MemoryStore: ContentStore {
     content.records.values.sorted { $0.url.utf8.lexicographicallyPrecedes($1.url.utf8) }
   }
 
-  package func takeInventory(of urls: [String]?) throws(Failure) -> Inventory {
+  package func readInventory(of urls: [String]?) throws(Failure) -> Inventory {
     let keys = content.members.keys.sorted()
     var sets: [[Int]] = [[]]
     var strong: [[DigestAlgorithm: [UInt8]]] = []
@@ -114,7 +114,7 @@ package final class MemoryStore: ContentStore {
     )
   }
 
-  package func stored(_ items: [Int64]) throws(Failure) -> [(any StoredAnswer)?] {
+  package func stored(_ items: [Int64]) throws(Failure) -> [(any StoredResponse)?] {
     items.map { item in
       content.url(of: item).flatMap { content.records[$0] }.map { Shared($0) }
     }
@@ -282,7 +282,7 @@ private struct Content {
       records[url]?.size = 0
       records[url]?.state = .pending
       records[url]?.validators = Validators()
-      records[url]?.forgetAnswer()
+      records[url]?.clearResponseTerms()
     }
   }
 

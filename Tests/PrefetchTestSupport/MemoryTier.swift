@@ -24,14 +24,14 @@ package final class MemoryTier: Sendable {
   package func respond(to request: LoopbackRequest) -> Script {
     let (file, behaviour) = state.withLock { ($0.files[request.path], $0.behaviour) }
     if let script = behaviour(request, file) { return script }
-    let (status, body) = answer(to: request.method, request.path, request.body)
+    let (status, body) = respond(to: request.method, request.path, request.body)
     guard status == 200 else { return .respond(status) }
     let head = Script.head(200, [("Content-Length", String(body.count))])
     return Script([.send(request.method == "HEAD" ? head : head + body)])
   }
 
   /// Returns the response as a value; a HEAD response includes the body of GET.
-  package func answer(
+  package func respond(
     to method: String,
     _ path: String,
     _ body: [UInt8]

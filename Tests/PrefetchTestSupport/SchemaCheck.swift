@@ -129,7 +129,7 @@ extension Node {
       case .number: scalar.text.contains { ".eE".contains($0) } ? "number" : "integer"
       case .boolean: "boolean"
       case .null: "null"
-      case .plain, .string, .date, .data: "string"
+      case .unquoted, .string, .date, .data: "string"
       }
     }
   }

@@ -63,35 +63,35 @@ package final class Site: Sendable {
 
   /// Returns the response as a script.
   package func respond(to request: LoopbackRequest) -> Script {
-    let answer = answer(to: request)
-    var headers = answer.headers.map { ($0.name, $0.value) }
+    let response = page(for: request)
+    var headers = response.headers.map { ($0.name, $0.value) }
     // A page that declares another length ends too early.
-    if answer.status != 304, !answer.headers.contains(where: { $0.name == "Content-Length" }) {
-      headers.append(("Content-Length", String(answer.body.count)))
+    if response.status != 304, !response.headers.contains(where: { $0.name == "Content-Length" }) {
+      headers.append(("Content-Length", String(response.body.count)))
     }
-    let hasBody = request.method != "HEAD" && answer.status != 304
-    return Script([.send(Script.head(answer.status, headers) + (hasBody ? answer.body : []))])
+    let hasBody = request.method != "HEAD" && response.status != 304
+    return Script([.send(Script.head(response.status, headers) + (hasBody ? response.body : []))])
   }
 
   /// Returns the response as a value; a HEAD response includes the body of GET.
-  package func answer(to request: LoopbackRequest) -> Page {
+  package func page(for request: LoopbackRequest) -> Page {
     let page = state.withLock { state in
       state.requests.append(request)
       return state.pages[request.target] ?? state.pages[request.path]
     }
     guard let page else { return Page(Array("not found\n".utf8), status: 404) }
     guard page.status == 200 else { return page }
-    var answer = page
-    answer.headers = Self.fields(of: page)
+    var response = page
+    response.headers = Self.fields(of: page)
     guard !Self.isUnchanged(page, request.headers) else {
-      answer.status = 304
-      answer.body = []
-      return answer
+      response.status = 304
+      response.body = []
+      return response
     }
-    guard let range = request.headers["Range"], Self.mayAnswerRange(page, request.headers) else {
-      return answer
+    guard let range = request.headers["Range"], Self.mayServeRange(page, request.headers) else {
+      return response
     }
-    return Self.part(answer, range)
+    return Self.part(response, range)
   }
 
   private static func fields(of page: Page) -> [HeaderField] {
@@ -120,7 +120,7 @@ package final class Site: Sendable {
     String(tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...])
   }
 
-  private static func mayAnswerRange(_ page: Page, _ headers: HeaderBlock) -> Bool {
+  private static func mayServeRange(_ page: Page, _ headers: HeaderBlock) -> Bool {
     guard let condition = headers["If-Range"] else { return true }
     guard !condition.hasPrefix("W/") else { return false }
     return condition == page.entityTag || condition == page.lastModified
@@ -141,16 +141,16 @@ package final class Site: Sendable {
       first = start
       last = bounds[1].isEmpty ? last : min(last, Int(bounds[1]) ?? last)
     }
-    var answer = page
+    var response = page
     guard first <= last else {
-      answer.status = 416
-      answer.body = []
-      answer.headers.append(HeaderField("Content-Range", "bytes */\(count)"))
-      return answer
+      response.status = 416
+      response.body = []
+      response.headers.append(HeaderField("Content-Range", "bytes */\(count)"))
+      return response
     }
-    answer.status = 206
-    answer.body = Array(page.body[first...last])
-    answer.headers.append(HeaderField("Content-Range", "bytes \(first)-\(last)/\(count)"))
-    return answer
+    response.status = 206
+    response.body = Array(page.body[first...last])
+    response.headers.append(HeaderField("Content-Range", "bytes \(first)-\(last)/\(count)"))
+    return response
   }
 }

@@ -77,7 +77,7 @@ struct AllowanceTests {
     let urls = try (0..<count).map { try server.url("/\($0)") }
     let requests = urls.map { request(bench, $0, 200_000) }
     let results = try bench.results(of: requests)
-    var taken: Int64 = 0
+    var received: Int64 = 0
     for request in requests {
       let result = try #require(results[request.id])
       guard case .failure(let failure) = result.outcome else {
@@ -85,10 +85,10 @@ struct AllowanceTests {
         continue
       }
       #expect(failure.code == .cancelled)
-      taken += result.partial?.offset ?? 0
+      received += result.partial?.offset ?? 0
     }
-    #expect((1...200_000 + Int64(Self.read)).contains(taken))
-    #expect(count > 1 || taken >= 200_000)
+    #expect((1...200_000 + Int64(Self.read)).contains(received))
+    #expect(count > 1 || received >= 200_000)
   }
 
   @Test("Received bytes count although the transfer ends within a chunk")

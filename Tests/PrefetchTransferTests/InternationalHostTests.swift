@@ -25,8 +25,8 @@ struct InternationalHostTests {
     let punycode: UInt32 = 1 << 12
     let outcome = unsafe curl_url_get(handle, CURLUPART_HOST, &host, punycode)
     defer { unsafe curl_free(host) }
-    let told = unsafe outcome == CURLUE_OK ? host.map { unsafe String(cString: $0) } : nil
+    let converted = unsafe outcome == CURLUE_OK ? host.map { unsafe String(cString: $0) } : nil
     guard let own = InternationalName.ascii(name) else { return }
-    #expect(told == own)
+    #expect(converted == own)
   }
 }

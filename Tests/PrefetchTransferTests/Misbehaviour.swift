@@ -22,7 +22,7 @@ struct Misbehaviour: Sendable, CustomTestStringConvertible {
     self.init(description, code, .raw("HTTP/1.1 200 OK\r\n\(head)\r\n\(body)", then: .close))
   }
 
-  static let all: [Misbehaviour] = framing + chunks + heads + endings
+  static let all: [Misbehaviour] = framing + chunks + heads + cutBodies
 
   /// A body in chunks that are written as given.
   private init(
@@ -210,7 +210,7 @@ struct Misbehaviour: Sendable, CustomTestStringConvertible {
     ),
   ]
 
-  private static let endings: [Misbehaviour] = [
+  private static let cutBodies: [Misbehaviour] = [
     Misbehaviour("fewer bytes than announced", .truncated, head: "Content-Length: 6\r\n"),
     Misbehaviour(
       "a cut chunk",

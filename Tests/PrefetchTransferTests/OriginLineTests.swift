@@ -8,13 +8,13 @@ struct OriginLineTests {
   @Test("A line keeps HTTP/3 while it answers, and after failures unrelated to the version")
   func open() {
     var line = OriginLine(sharing: .unknown)
-    for (answer, failure) in [
+    for (respondedVersion, failure) in [
       (.http3, nil), (.http3, .truncated), (nil, .dns), (nil, .certificate), (nil, .cancelled),
     ] as [(ResponseHead.Version?, ErrorCode?)] {
-      let lesson = line.noteHTTP3(
+      let lesson = line.recordHTTP3(
         wasTried: true,
-        isRequested: answer != nil,
-        answer: answer,
+        isRequested: respondedVersion != nil,
+        respondedVersion: respondedVersion,
         failure: failure
       )
       #expect(lesson == .none)
@@ -26,13 +26,13 @@ struct OriginLineTests {
     "A line drops HTTP/3 when an older version answers",
     arguments: [.http11, .http2] as [ResponseHead.Version]
   )
-  func fallback(answer: ResponseHead.Version) {
+  func fallback(respondedVersion: ResponseHead.Version) {
     var line = OriginLine(sharing: .unknown)
     for wasTried in [true, false] {
-      let lesson = line.noteHTTP3(
+      let lesson = line.recordHTTP3(
         wasTried: wasTried,
         isRequested: true,
-        answer: answer,
+        respondedVersion: respondedVersion,
         failure: nil
       )
       #expect(lesson == .didFallBack)
@@ -45,14 +45,29 @@ struct OriginLineTests {
     arguments: [.http3, nil] as [ResponseHead.Version?],
     [.reset, .stalled, .connect] as [ErrorCode]
   )
-  func broken(answer: ResponseHead.Version?, failure: ErrorCode) {
+  func broken(respondedVersion: ResponseHead.Version?, failure: ErrorCode) {
     var line = OriginLine(sharing: .unknown)
-    let end = line.noteHTTP3(wasTried: true, isRequested: true, answer: answer, failure: failure)
+    let end = line.recordHTTP3(
+      wasTried: true,
+      isRequested: true,
+      respondedVersion: respondedVersion,
+      failure: failure
+    )
     #expect(end == .none)
     #expect(line.avoidsHTTP3)
-    let late = line.noteHTTP3(wasTried: true, isRequested: true, answer: .http3, failure: nil)
+    let late = line.recordHTTP3(
+      wasTried: true,
+      isRequested: true,
+      respondedVersion: .http3,
+      failure: nil
+    )
     #expect(late == .none)
-    let next = line.noteHTTP3(wasTried: false, isRequested: true, answer: .http2, failure: nil)
+    let next = line.recordHTTP3(
+      wasTried: false,
+      isRequested: true,
+      respondedVersion: .http2,
+      failure: nil
+    )
     #expect(next == .didFallBack)
   }
 
@@ -62,17 +77,32 @@ struct OriginLineTests {
   )
   func unconnected(failure: ErrorCode) {
     var line = OriginLine(sharing: .unknown)
-    let first = line.noteHTTP3(wasTried: true, isRequested: false, answer: nil, failure: failure)
+    let first = line.recordHTTP3(
+      wasTried: true,
+      isRequested: false,
+      respondedVersion: nil,
+      failure: failure
+    )
     #expect(first == .mustTryOlder)
     #expect(line.avoidsHTTP3)
-    let next = line.noteHTTP3(wasTried: false, isRequested: false, answer: nil, failure: failure)
+    let next = line.recordHTTP3(
+      wasTried: false,
+      isRequested: false,
+      respondedVersion: nil,
+      failure: failure
+    )
     #expect(next == .none)
   }
 
   @Test("A line does not blame HTTP/3 where it was not tried")
   func untried() {
     var line = OriginLine(sharing: .unknown)
-    let lesson = line.noteHTTP3(wasTried: false, isRequested: true, answer: .http2, failure: .reset)
+    let lesson = line.recordHTTP3(
+      wasTried: false,
+      isRequested: true,
+      respondedVersion: .http2,
+      failure: .reset
+    )
     #expect(lesson == .none)
     #expect(!line.avoidsHTTP3)
   }

@@ -112,15 +112,15 @@ struct RateTests {
     settings.ratePerHost = 100_000
     var buckets = RateBuckets(settings, now: .zero)
     var request = TransferRequest(id: TransferID(1), url: try WebURL("http://a/"))
-    #expect(buckets.take(225_000, for: request, at: .zero) == .seconds(2))
+    #expect(buckets.consume(225_000, for: request, at: .zero) == .seconds(2))
     request.url = try WebURL("http://b/")
-    #expect(buckets.take(25_000, for: request, at: .zero) == .zero)
+    #expect(buckets.consume(25_000, for: request, at: .zero) == .zero)
     request.rateGroup = .init(name: "g", rate: 20_000)
-    #expect(buckets.take(36_384, for: request, at: .zero) == .seconds(1))
+    #expect(buckets.consume(36_384, for: request, at: .zero) == .seconds(1))
     request.url = try WebURL("http://c/")
-    #expect(buckets.take(0, for: request, at: .zero) == .seconds(1))
+    #expect(buckets.consume(0, for: request, at: .zero) == .seconds(1))
     request.rateGroup = nil
-    #expect(buckets.take(25_000, for: request, at: .zero) < .seconds(1))
+    #expect(buckets.consume(25_000, for: request, at: .zero) < .seconds(1))
   }
 
   @Test("Without limits nothing is counted")
@@ -157,14 +157,17 @@ struct RateTests {
     var buckets = RateBuckets(settings, now: .zero) { wall.withLock { $0 } }
     #expect(buckets.holdsAll)
     let request = TransferRequest(id: TransferID(1), url: try WebURL("http://a/"))
-    #expect(buckets.take(1_000_000, for: request, at: .zero) == .zero, "no limit in the night")
+    #expect(buckets.consume(1_000_000, for: request, at: .zero) == .zero, "no limit in the night")
     wall.withLock { $0 = $0 + .seconds(1) }
-    #expect(buckets.take(1_000_000, for: request, at: .milliseconds(999)) <= .seconds(1))
+    #expect(buckets.consume(1_000_000, for: request, at: .milliseconds(999)) <= .seconds(1))
     // A second later it is eight o'clock, and the new rate applies.
-    #expect(buckets.take(20_000, for: request, at: .seconds(1)) == .seconds(2), "it is in debt")
-    #expect(buckets.take(0, for: request, at: .seconds(2)) == .seconds(3), "and stays so")
+    #expect(buckets.consume(20_000, for: request, at: .seconds(1)) == .seconds(2), "it is in debt")
+    #expect(buckets.consume(0, for: request, at: .seconds(2)) == .seconds(3), "and stays so")
     wall.withLock { $0 = $0 + .seconds(10 * 3600) }
-    #expect(buckets.take(0, for: request, at: .seconds(3)) == .seconds(3), "which evening forgives")
+    #expect(
+      buckets.consume(0, for: request, at: .seconds(3)) == .seconds(3),
+      "which evening forgives"
+    )
   }
 
   @Test("A transfer that a timetable stops continues when its time has come")

@@ -40,10 +40,10 @@ struct RequestTests {
     for fields in lists {
       _ = try bench.response(to: bench.request(try server.url(), headers: fields))
     }
-    let ours: Set = ["host", "accept", "user-agent", "accept-encoding"]
+    let added: Set = ["host", "accept", "user-agent", "accept-encoding"]
     for (request, fields) in zip(server.requests, lists) {
-      let sent = request.headers.fields.filter { !ours.contains($0.name.lowercased()) }
-      #expect(sent == fields.filter { !ours.contains($0.name.lowercased()) })
+      let sent = request.headers.fields.filter { !added.contains($0.name.lowercased()) }
+      #expect(sent == fields.filter { !added.contains($0.name.lowercased()) })
       let agent = fields.contains { $0.name == "User-Agent" } ? "mine/2" : "prefetch-test/1"
       #expect(request.headers.all("User-Agent") == [agent])
       #expect(request.headers.all("Accept-Encoding").count == 1)

@@ -108,10 +108,10 @@ struct ResponseHeadTests {
   }
 
   @Test("A control character is found anywhere in a value", arguments: 0..<20)
-  func controlCharacters(place: Int) {
+  func controlCharacters(index: Int) {
     for byte in UInt8.min...UInt8.max {
       var value = Array(repeating: UInt8(ascii: "v"), count: 20)
-      value[place] = byte
+      value[index] = byte
       let isHarmless = byte == 0x09 || (byte >= 0x20 && byte != 0x7F)
       #expect(unsafe HeaderBytes.areValue(value.span.bytes) == isHarmless)
     }

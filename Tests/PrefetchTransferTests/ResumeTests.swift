@@ -52,10 +52,10 @@ struct ResumeTests {
     #expect(response.body?.digest == SHA256.digest(of: Self.text))
     #expect(result.partial == nil)
     #expect(bench.staging.partials.isEmpty)
-    let asked = try #require(server.requests.last?.headers)
-    #expect(asked.all("Range") == ["bytes=5-"])
-    #expect(asked.all("If-Range") == [Self.tag])
-    #expect(asked.all("Accept-Encoding") == ["identity"])
+    let headers = try #require(server.requests.last?.headers)
+    #expect(headers.all("Range") == ["bytes=5-"])
+    #expect(headers.all("If-Range") == [Self.tag])
+    #expect(headers.all("Accept-Encoding") == ["identity"])
   }
 
   @Test("A body may break off several times")
@@ -185,7 +185,8 @@ struct ResumeTests {
   func codedWhole() throws {
     let server = try LoopbackServer { request in
       request.headers["Range"] == nil
-        ? Self.half(.close) : .respond(200, [("Content-Encoding", "gzip")], body: AnswerTests.gzip)
+        ? Self.half(.close)
+        : .respond(200, [("Content-Encoding", "gzip")], body: ResponseTests.gzip)
     }
     let bench = try TransferBench()
     let url = try server.url()

@@ -19,21 +19,21 @@ struct TransferWatchTests {
   @Test("A queued transfer is never overdue")
   func waiting() {
     var watch = TransferWatch(settings: settings, now: .zero)
-    #expect(watch.note(transfer, at: .seconds(900)) == 0)
+    #expect(watch.update(transfer, at: .seconds(900)) == 0)
     #expect(watch.overdue(transfer, at: .seconds(900)) == nil)
   }
 
   @Test("Silence counts from the request, or from the last bytes")
   func silence() {
     var watch = TransferWatch(settings: settings, now: .zero)
-    transfer.noteRequest()
-    _ = watch.note(transfer, at: .seconds(100))
+    transfer.recordRequest()
+    _ = watch.update(transfer, at: .seconds(100))
     #expect(watch.overdue(transfer, at: .seconds(129)) == nil)
     #expect(watch.overdue(transfer, at: .seconds(130))?.code == .stalled)
     transfer.hasActivity = true
-    _ = watch.note(transfer, at: .seconds(129))
+    _ = watch.update(transfer, at: .seconds(129))
     #expect(watch.overdue(transfer, at: .seconds(158)) == nil)
-    _ = watch.note(transfer, at: .seconds(158))
+    _ = watch.update(transfer, at: .seconds(158))
     #expect(watch.overdue(transfer, at: .seconds(159))?.code == .stalled)
   }
 
@@ -42,11 +42,11 @@ struct TransferWatchTests {
     var settings = settings
     settings.itemTimeout = .seconds(60)
     var watch = TransferWatch(settings: settings, now: .zero)
-    transfer.noteRequest()
-    _ = watch.note(transfer, at: .seconds(50))
+    transfer.recordRequest()
+    _ = watch.update(transfer, at: .seconds(50))
     for second in stride(from: 55, through: 105, by: 5) {
       transfer.hasActivity = true
-      _ = watch.note(transfer, at: .seconds(second))
+      _ = watch.update(transfer, at: .seconds(second))
     }
     #expect(watch.overdue(transfer, at: .seconds(109)) == nil)
     #expect(watch.overdue(transfer, at: .seconds(110))?.code == .timeout)

@@ -43,17 +43,17 @@ struct WireLimitTests {
     }
     // Two names of one server, whose limit counts for both.
     let urls = [try server.url(), try WebURL("http://localhost:\(server.port)/")]
-    var turns = 0
+    var pauses = 0
     let results = try bench.results(of: (0..<80).map { bench.request(urls[$0 % 2]) }) {
-      guard server.requests.count >= concurrency, turns < 3 else { return }
-      turns += 1
-      guard turns == 3 else { return }
+      guard server.requests.count >= concurrency, pauses < 3 else { return }
+      pauses += 1
+      guard pauses == 3 else { return }
       #expect(server.requests.count == concurrency)
       gate.open()
     }
     #expect(results.values.allSatisfy { (try? $0.outcome.get().status) == 200 })
     #expect(server.requests.count == 80)
-    #expect(turns == 3)
+    #expect(pauses == 3)
   }
 
   @Test(
@@ -115,30 +115,30 @@ struct WireLimitTests {
 
   @Test("A worker may use the unused slots of another one, but never its own share")
   func shares() {
-    var places = WirePlaces(limit: 4, workers: 2)
-    for _ in 0..<4 { #expect(places.take(0, host: 0, knowing: 0) == .granted) }
-    #expect(places.take(1, host: 1, knowing: 0) == .full)
-    #expect(places.nextWaiting(besides: 0) == nil)
-    places.giveBack(0)
-    #expect(places.take(0, host: 0, knowing: 0) == .full)
-    #expect(places.nextWaiting(besides: 0) == 1)
-    #expect(places.take(1, host: 1, knowing: 0) == .granted)
-    places.noteTrouble(of: 1)
-    places.giveBack(0)
-    #expect(places.take(1, host: 1, knowing: 0) == .outdated)
-    #expect(places.take(1, host: 1, knowing: 1) == .granted)
+    var slots = WireSlots(limit: 4, workers: 2)
+    for _ in 0..<4 { #expect(slots.acquire(0, host: 0, knowing: 0) == .granted) }
+    #expect(slots.acquire(1, host: 1, knowing: 0) == .full)
+    #expect(slots.nextWaiting(except: 0) == nil)
+    slots.giveBack(0)
+    #expect(slots.acquire(0, host: 0, knowing: 0) == .full)
+    #expect(slots.nextWaiting(except: 0) == 1)
+    #expect(slots.acquire(1, host: 1, knowing: 0) == .granted)
+    slots.recordTrouble(of: 1)
+    slots.giveBack(0)
+    #expect(slots.acquire(1, host: 1, knowing: 0) == .outdated)
+    #expect(slots.acquire(1, host: 1, knowing: 1) == .granted)
   }
 
   @Test("A worker that looks first leaves slots to the workers that were called")
   func calls() {
-    var places = WirePlaces(limit: 4, workers: 2)
-    for worker in 0...1 { places.call(worker) }
-    for _ in 0..<2 { #expect(places.take(0, host: 0, knowing: 0) == .granted) }
-    #expect(places.take(0, host: 0, knowing: 0) == .full)
-    #expect(places.take(1, host: 1, knowing: 0) == .granted)
-    places.noteLooked(1)
-    #expect(places.nextWaiting(besides: 1) == 0)
-    #expect(places.take(0, host: 0, knowing: 0) == .granted)
-    #expect(places.take(0, host: 0, knowing: 0) == .full)
+    var slots = WireSlots(limit: 4, workers: 2)
+    for worker in 0...1 { slots.call(worker) }
+    for _ in 0..<2 { #expect(slots.acquire(0, host: 0, knowing: 0) == .granted) }
+    #expect(slots.acquire(0, host: 0, knowing: 0) == .full)
+    #expect(slots.acquire(1, host: 1, knowing: 0) == .granted)
+    slots.clearCall(1)
+    #expect(slots.nextWaiting(except: 1) == 0)
+    #expect(slots.acquire(0, host: 0, knowing: 0) == .granted)
+    #expect(slots.acquire(0, host: 0, knowing: 0) == .full)
   }
 }

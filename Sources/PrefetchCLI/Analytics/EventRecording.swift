@@ -7,7 +7,7 @@ import PrefetchSystem
 struct EventRecording {
   let context: CommandContext
   let loaded: LoadedConfiguration
-  let places: Places
+  let locations: CacheLocations
 
   // MARK: Events
 
@@ -18,7 +18,7 @@ struct EventRecording {
     let setup = AnalyticsSetup(loaded, publisher: nil)
     let name = Redaction.masked(given, needles: context.console.needles)
     let now = context.clock.now().wall
-    let event = try context.writingState(places) { state throws(Failure) in
+    let event = try context.writingState(locations) { state throws(Failure) in
       try record(action, name, setup, in: state, at: now)
     }
     guard let event else {
@@ -70,7 +70,7 @@ struct EventRecording {
 
   func consume(_ seen: Consumption) throws(CommandExit) -> AnalyticsEvent {
     let setup = AnalyticsSetup(loaded, publisher: nil)
-    let records = try NamedRecords(context: context, loaded: loaded, places: places)
+    let records = try NamedRecords(context: context, loaded: loaded, locations: locations)
       .find([seen.item], of: nil, storedOnly: false)
     guard let item = records.first else { throw CommandExit(status: ExitStatus.nothing.code) }
     let now = context.clock.now().wall
@@ -82,8 +82,8 @@ struct EventRecording {
         "`--at \(Timestamp.format(time))` is later than now, \(Timestamp.format(now))"
       )
     }
-    let length = seen.length ?? StreamLength.of(item, in: places.bodies)
-    return try context.writingState(places) { state throws(Failure) in
+    let length = seen.length ?? StreamLength.of(item, in: locations.bodies)
+    return try context.writingState(locations) { state throws(Failure) in
       try state.consume(
         item.url,
         .passed(from: seen.start ?? .zero, to: seen.end, of: length),

@@ -25,14 +25,14 @@ struct EventSending {
     var sent = 0
     var requests: Int64 = 0
     var wireBytes: Int64 = 0
-    var hasAnswer = false
+    var hasResponse = false
   }
 
   let context: CommandContext
   let loaded: LoadedConfiguration
   let builder: RequestBuilder
-  let places: Places
-  let license: LicenseStanding
+  let locations: CacheLocations
+  let license: LicenseStatus
   let setup: AnalyticsSetup
   let collector: WebURL
 
@@ -41,15 +41,15 @@ struct EventSending {
     context: CommandContext,
     loaded: LoadedConfiguration,
     builder: RequestBuilder,
-    places: Places,
-    license: LicenseStanding
+    locations: CacheLocations,
+    license: LicenseStatus
   ) {
     let setup = AnalyticsSetup(loaded, publisher: license.publisher)
     guard let collector = setup.collector else { return nil }
     self.context = context
     self.loaded = loaded
     self.builder = builder
-    self.places = places
+    self.locations = locations
     self.license = license
     self.setup = setup
     self.collector = collector
@@ -58,13 +58,13 @@ struct EventSending {
   /// Sends until the queue is empty; `isForced` ignores a pause that the collector asked for.
   func send(
     from state: StateStore,
-    within patience: Duration,
+    within timeout: Duration,
     isForced: Bool = false
   ) throws(Failure) -> Outcome {
     var outcome = Outcome()
     try state.expireQueued(of: setup.identity, within: setup.bounds, at: now)
     guard try state.queuedCount(of: setup.identity) > 0 else { return outcome }
-    let pause = try state.queueStanding(of: setup.identity).pause
+    let pause = try state.queueStatus(of: setup.identity).pause
     if !isForced, !pause.isOver(at: now), let until = pause.until {
       outcome.end = .paused(until: until)
       return outcome
@@ -73,12 +73,12 @@ struct EventSending {
       outcome.end = .withheld
       return outcome
     }
-    guard let lock = try SendingLock.take(state: places.state) else {
+    guard let lock = try SendingLock.acquire(state: locations.state) else {
       outcome.end = .busy
       return outcome
     }
     defer { withExtendedLifetime(lock) {} }
-    let end = context.clock.now().uptime + patience
+    let end = context.clock.now().uptime + timeout
     while true {
       let events = try batch(of: state)
       guard !events.isEmpty else { return outcome }
@@ -93,14 +93,14 @@ struct EventSending {
       }
       outcome.requests += call.requests
       outcome.wireBytes += call.wireBytes
-      outcome.hasAnswer = outcome.hasAnswer || call.hasAnswer
-      if let (failure, asked) = refusal(call) {
-        let next = pause.afterFailure(at: now, asked: asked)
+      outcome.hasResponse = outcome.hasResponse || call.hasResponse
+      if let (failure, retryAfter) = refusal(call) {
+        let next = pause.afterFailure(at: now, retryAfter: retryAfter)
         try state.setPause(next, of: setup.identity)
         outcome.end = .failed(failure, until: next.until)
         return outcome
       }
-      try state.noteSent(events, of: setup.identity)
+      try state.removeSent(events, of: setup.identity)
       outcome.sent += events.count
     }
   }
@@ -127,17 +127,17 @@ struct EventSending {
   private func call(
     _ events: [QueuedEvent],
     of state: StateStore,
-    within patience: Duration
+    within timeout: Duration
   ) throws(Failure) -> PostCall {
-    let standing = try state.queueStanding(of: setup.identity)
+    let status = try state.queueStatus(of: setup.identity)
     let batch: JSONValue = [
       "schema": "prefetch-analytics/1",
       "tool": ["name": .string(ToolVersions.name), "version": .string(ToolVersions.version)],
       "configuration": .optional(loaded.configuration.name),
       "bundle_id": .optional(loaded.configuration.bundleID),
       "sent": .time(now),
-      "dropped": .integer(standing.dropped),
-      "expired": .integer(standing.expired),
+      "dropped": .integer(status.dropped),
+      "expired": .integer(status.expired),
       "events": .array(events.map(\.event.document)),
     ]
     let credentials = license.credentials?.value
@@ -147,11 +147,11 @@ struct EventSending {
       body: JSONWriter.bytes(batch),
       headers: isKnown ? [credentials?.field].compactMap(\.self) : [],
       server: "the collector",
-      cargo: "the batch",
+      contentName: "the batch",
       policy: builder.policy,
       settings: builder.transportSettings(),
       clock: context.clock,
-      patience: patience,
+      timeout: timeout,
       objection: { [policy = builder.policy] url, now in
         isKnown
           ? RegistrationCall.objection(to: url, policy, at: now)
@@ -162,16 +162,16 @@ struct EventSending {
 
   /// Returns why the collector did not take a batch, and the pause that it asks for.
   private func refusal(_ call: PostCall.Outcome) -> (Failure, Duration?)? {
-    switch call.answer {
+    switch call.result {
     case .failure(let failure): return (failure, nil)
-    case .success(let answer):
-      guard !(200..<300).contains(answer.status) else { return nil }
-      let isBusy = RetryPolicy.isBusy(answer.status) || answer.status >= 500
-      let isDenial = [401, 403, 407].contains(answer.status) && call.hadCredentials
+    case .success(let response):
+      guard !(200..<300).contains(response.status) else { return nil }
+      let isBusy = RetryPolicy.isBusy(response.status) || response.status >= 500
+      let isDenial = [401, 403, 407].contains(response.status) && call.hadCredentials
       let code: ErrorCode = isBusy ? .serverBusy : isDenial ? .credentialsRefused : .http
       return (
-        Failure(code, "the collector answered \(answer.status)", isTransient: isBusy),
-        RetryAfter.pause(answer.retryAfter, now: now)
+        Failure(code, "the collector answered \(response.status)", isTransient: isBusy),
+        RetryAfter.pause(response.retryAfter, now: now)
       )
     }
   }

@@ -48,7 +48,7 @@ enum EventIdentifier {
 extension CacheTally.Figures {
   func events(at now: Instant, hiding needles: SecretNeedles) -> [AnalyticsEvent] {
     let counts = urls.map { (Optional($0.url), $0.count) } + [(nil, others)]
-    let answers = counts.flatMap { url, count in
+    let events = counts.flatMap { url, count in
       let shown = url.map { Redaction.masked(Redaction.url($0), needles: needles) }
       let kinds: [(AnalyticsEvent.Kind, Int64)] = [
         (.cacheFetch, count.fetches), (.cacheMiss, count.misses),
@@ -62,7 +62,7 @@ extension CacheTally.Figures {
         )
       }
     }
-    return answers
+    return events
       + metrics.map {
         AnalyticsEvent(new: .metric, $0.name, at: now, [("count", .integer($0.count))])
       }

@@ -10,26 +10,26 @@ extension RunSession {
     _ state: StateStore,
     _ selected: [Segment],
     _ builder: RequestBuilder,
-    _ license: LicenseStanding,
+    _ license: LicenseStatus,
     telling report: inout Report
   ) {
-    guard mayAskOthers, report.signal == nil,
+    guard mayContactOthers, report.signal == nil,
       let sending = EventSending(
         context: context,
         loaded: loaded,
         builder: builder,
-        places: places,
+        locations: locations,
         license: license
       )
     else { return }
-    let left = builder.policy.deadline.map { $0 - report.elapsed } ?? Self.patience
+    let left = builder.policy.deadline.map { $0 - report.elapsed } ?? Self.sendingTimeout
     guard left > .zero else { return }
     do throws(Failure) {
-      guard try !isHeldBack(selected, state) else { return }
-      let outcome = try sending.send(from: state, within: min(left, Self.patience))
+      guard try !isDeferred(selected, state) else { return }
+      let outcome = try sending.send(from: state, within: min(left, Self.sendingTimeout))
       report.totals.requests += outcome.requests
       report.totals.bytesWire += outcome.wireBytes
-      tell(outcome, sending.collector, in: &report)
+      reportSending(outcome, sending.collector, in: &report)
     } catch {
       report.diagnostics.append(
         "analytics.\(error.code.rawValue)",
@@ -40,9 +40,9 @@ extension RunSession {
   }
 
   /// Time that a run spends on sending; short, since a run is not for sending.
-  private static let patience: Duration = .seconds(30)
+  private static let sendingTimeout: Duration = .seconds(30)
 
-  private func tell(
+  private func reportSending(
     _ outcome: EventSending.Outcome,
     _ collector: WebURL,
     in report: inout Report

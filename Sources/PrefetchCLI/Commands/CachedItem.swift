@@ -50,10 +50,10 @@ struct CachedItem {
     if granted.isEmpty, record.type == BundleForm.ad.rawValue {
       granted.append(BundleForm.adLifetime)
     }
-    if case .silent = record.freshness, granted.isEmpty { return nil }
+    if case .undeclared = record.freshness, granted.isEmpty { return nil }
     return record.freshness.end(
       under: granted,
-      answeredAt: record.validatedAt ?? record.fetchedAt
+      respondedAt: record.validatedAt ?? record.fetchedAt
     )
   }
 }
@@ -70,6 +70,6 @@ extension ItemProgress {
   }
 
   static func byURL(inCache path: String) -> [String: ItemProgress] {
-    Dictionary(TransferNote.all(inCache: path).map { ($0.url, $0) }) { first, _ in first }
+    Dictionary(TransferProgressFile.all(inCache: path).map { ($0.url, $0) }) { first, _ in first }
   }
 }

@@ -25,12 +25,12 @@ struct CheckCommand: Command {
     if !loaded.hasErrors {
       diagnostics += loaded.expiryDiagnostics(at: now, expired: .error) + loaded.securityLints
       diagnostics += loaded.pointlessSeconds
-      let places = Places.resolve(
+      let locations = CacheLocations.resolve(
         shared: context.shared,
         configuration: loaded.configuration,
         environment: context.environment
       )
-      newer = places?.objectionsToNewer ?? []
+      newer = locations?.objectionsToNewer ?? []
       diagnostics += HookTrust.diagnostics(loaded)
       diagnostics += LibraryLints(configuration: loaded.configuration).diagnostics
       diagnostics +=
@@ -38,8 +38,8 @@ struct CheckCommand: Command {
           configuration: loaded.configuration,
           environment: context.environment.variables
         ).diagnostics
-      diagnostics += PublishingSetup.diagnostics(loaded, places)
-      diagnostics += places?.lowerDiagnostics(loaded.configuration.cache.lower) ?? []
+      diagnostics += PublishingSetup.diagnostics(loaded, locations)
+      diagnostics += locations?.lowerDiagnostics(loaded.configuration.cache.lower) ?? []
       let builder = context.builder(loaded)
       diagnostics += PlainHTTPLints(loaded: loaded, policy: builder.policy, now: now).diagnostics
       diagnostics += loaded.configuration.segments.compactMap { segment in

@@ -26,22 +26,22 @@ struct CollectCommand: Command {
   }
 
   func run() throws(CommandExit) -> Int32 {
-    let (loaded, places) = try context.standing()
+    let (loaded, locations) = try context.configurationAndLocations()
     let foreseen = try context.reading { () throws(Failure) -> Outcome? in
       let store = try DiskStore.openForReading(
-        cache: places.cache,
-        below: places.lower,
+        cache: locations.cache,
+        below: locations.lower,
         clockStart: now
       )
       // `gc` does not create a missing cache.
       guard let store else { return Outcome() }
-      return options.isDryRun ? try foresee(store, loaded, places) : nil
+      return options.isDryRun ? try foresee(store, loaded, locations) : nil
     }
     // The reader is closed by now: a process cannot hold a store open for reading and for writing.
-    let outcome = if let foreseen { foreseen } else { try collect(places, loaded) }
+    let outcome = if let foreseen { foreseen } else { try collect(locations, loaded) }
     warn(outcome)
     if context.shared.isJSON {
-      print(outcome, places)
+      print(outcome, locations)
     } else if !context.shared.isQuiet {
       if options.isDryRun {
         for content in outcome.removed { context.console.print(line(content)) }
@@ -56,13 +56,13 @@ struct CollectCommand: Command {
   // MARK: Work
 
   private func collect(
-    _ places: Places,
+    _ locations: CacheLocations,
     _ loaded: LoadedConfiguration
   ) throws(CommandExit) -> Outcome {
     let durability = loaded.configuration.cache.durability
-    return try context.changingStore(places, durability: durability) { store throws(Failure) in
+    return try context.changingStore(locations, durability: durability) { store throws(Failure) in
       var reports: [Diagnostic] = []
-      let state = try StateStore.openForReading(state: places.state, reports: &reports)
+      let state = try StateStore.openForReading(state: locations.state, reports: &reports)
       store.orderRoom { state }
       var outcome = Outcome()
       for key in try store.segments().map(\.key) where isForgotten(key.identity) {
@@ -83,11 +83,11 @@ struct CollectCommand: Command {
   private func foresee(
     _ store: DiskStore,
     _ loaded: LoadedConfiguration,
-    _ places: Places
+    _ locations: CacheLocations
   ) throws(Failure) -> Outcome {
     var reports: [Diagnostic] = []
     var outcome = Outcome()
-    let inventory = try store.takeInventory()
+    let inventory = try store.readInventory()
     var isForgotten: [Bool] = []
     for key in inventory.segmentKeys { isForgotten.append(self.isForgotten(key.identity)) }
     for key in try store.segments().map(\.key) where self.isForgotten(key.identity) {
@@ -107,9 +107,9 @@ struct CollectCommand: Command {
     }
     let rules = loaded.configuration.policy.room
     var known = Set(outcome.removed.map(\.url))
-    let state = try StateStore.openForReading(state: places.state, reports: &reports)
+    let state = try StateStore.openForReading(state: locations.state, reports: &reports)
     store.orderRoom { state }
-    let evicted = Set(try evictions(store, loaded, besides: leftBytes))
+    let evicted = Set(try evictions(store, loaded, adding: leftBytes))
     for row in inventory.rows where row.hasBody && evicted.contains(row.digest) {
       guard let record = try store.record(item: row.item), known.insert(record.url).inserted
       else { continue }
@@ -134,14 +134,14 @@ struct CollectCommand: Command {
     _ outcome: inout Outcome
   ) throws(Failure) {
     let rules = loaded.configuration.policy.room
-    let going = try evictions(store, loaded)
-    guard !going.isEmpty else {
+    let digests = try evictions(store, loaded)
+    guard !digests.isEmpty else {
       outcome.excess = max(0, try store.usedBytes() - (rules.limit ?? .max))
       outcome.shortage = try shortage(store, rules)
       return
     }
     outcome.removed += try store.commit([
-      .evict(going, for: loaded.identity, because: Self.failure(under: rules))
+      .evict(digests, for: loaded.identity, because: Self.failure(under: rules))
     ])
     outcome.excess = max(0, try store.usedBytes() - (rules.limit ?? .max))
     outcome.shortage = try shortage(store, rules)
@@ -151,20 +151,20 @@ struct CollectCommand: Command {
   private func evictions(
     _ store: DiskStore,
     _ loaded: LoadedConfiguration,
-    besides freed: Int64 = 0
+    adding freed: Int64 = 0
   ) throws(Failure) -> [ContentDigest] {
     let rules = loaded.configuration.policy.room
     let limit = rules.limit.map { $0.addingSaturated(freed) }
     let missing = try shortage(store, rules) - freed
     let used = try store.usedBytes()
     guard missing > 0 || limit.map({ used > $0 }) ?? false else { return [] }
-    let stock = try store.takeStock()
+    let stock = try store.readStock()
     let order = try contentOrder(loaded, try store.segments(), store, rules)
     var room = Room(limit: limit, stock: stock) { order.rank(of: $0, in: stock) }
     room.shrink()
     let rest = missing - (stock.used - room.used)
-    _ = room.free(rest, for: .passing, isPartEnough: true)
-    return room.takeEvicted(keepingWhatFits: rest <= 0)
+    _ = room.free(rest, for: .undeclared, acceptsLess: true)
+    return room.drainEvicted(keepingWhatFits: rest <= 0)
   }
 
   private static func failure(under rules: Room.Rules) -> Failure? {
@@ -195,7 +195,7 @@ struct CollectCommand: Command {
       now: try store.expiryTime()
     )
     let builder = context.builder(loaded)
-    for (place, configured) in loaded.configuration.segments.enumerated() {
+    for (position, configured) in loaded.configuration.segments.enumerated() {
       let segment = builder.declaration(configured)
       let record = recorded.first {
         $0.key == SegmentKey(identity: loaded.identity, name: segment.name)
@@ -212,7 +212,7 @@ struct CollectCommand: Command {
       }
       order.segments[segment.name] = ContentOrder.Segment(
         priority: segment.priority ?? record?.priority,
-        place: 2 * place + 1,
+        position: 2 * position + 1,
         entries: segment.isStored ? entries : nil
       )
     }
@@ -283,7 +283,7 @@ struct CollectCommand: Command {
     return parts.joined(separator: "; ")
   }
 
-  private func print(_ outcome: Outcome, _ places: Places) {
+  private func print(_ outcome: Outcome, _ locations: CacheLocations) {
     context.console.print([
       "schema": "prefetch-gc/1",
       "forgotten": .strings(outcome.forgotten),
@@ -303,7 +303,7 @@ struct CollectCommand: Command {
       "dry_run": .bool(options.isDryRun),
       "over_limit": .bool(outcome.excess > 0 || outcome.shortage > 0),
       "cache": [
-        "dir": .string(places.cache),
+        "dir": .string(locations.cache),
         "bytes": .integer(outcome.totals.bytes),
         "objects": .integer(Int64(outcome.totals.objects)),
       ],

@@ -44,8 +44,8 @@ struct ConfigCommand: Command {
     _ loaded: LoadedConfiguration
   ) throws(CommandExit) -> RegistrationRecord.Grant? {
     guard let setup = LicenseSetup(loaded) else { return nil }
-    let places = try context.places(loaded)
-    let state = try context.readingState(places)
+    let locations = try context.locations(loaded)
+    let state = try context.readingState(locations)
     let grant = try context.reading { () throws(Failure) in
       try state?.registration(setup.stateKey)?.grant
     }

@@ -9,8 +9,8 @@ struct ConsumeCommand: Command {
   let options: ConsumeOptions
 
   func run() throws(CommandExit) -> Int32 {
-    let (loaded, places) = try context.standing(allowsUnsetSecrets: true)
-    let recording = EventRecording(context: context, loaded: loaded, places: places)
+    let (loaded, locations) = try context.configurationAndLocations(allowsUnsetSecrets: true)
+    let recording = EventRecording(context: context, loaded: loaded, locations: locations)
     let event = try recording.consume(
       EventRecording.Consumption(
         item: options.item,

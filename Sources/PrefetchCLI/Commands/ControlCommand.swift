@@ -11,17 +11,17 @@ struct ControlCommand: Command {
   let action: ControlOptions.Action
 
   func run() throws(CommandExit) -> Int32 {
-    let (loaded, places) = try context.standing()
-    let items = try NamedRecords(context: context, loaded: loaded, places: places)
+    let (loaded, locations) = try context.configurationAndLocations()
+    let items = try NamedRecords(context: context, loaded: loaded, locations: locations)
       .find(options.items, of: options.provider, storedOnly: action.needsBody)
     let durability = loaded.configuration.cache.durability
-    let declared = try declaredThumbnails(besidesThoseOf: items, loaded, places)
-    let outcome = try context.changingStore(places, durability: durability) {
+    let declared = try declaredThumbnails(excluding: items, loaded, locations)
+    let outcome = try context.changingStore(locations, durability: durability) {
       store throws(Failure) in
       try apply(to: items, in: store, declared)
     }
-    remember(outcome.removed, places)
-    tell(items, outcome)
+    remember(outcome.removed, locations)
+    printOutcome(items, outcome)
     return outcome.locked.isEmpty ? ExitStatus.ok.code : ExitStatus.incomplete.code
   }
 
@@ -32,21 +32,21 @@ struct ControlCommand: Command {
     var freed: Int64 = 0
     var removed: [String] = []
     /// Thumbnails that were removed with the items.
-    var besides: [String] = []
+    var thumbnails: [String] = []
   }
 
   private func declaredThumbnails(
-    besidesThoseOf items: [ContentRecord],
+    excluding items: [ContentRecord],
     _ loaded: LoadedConfiguration,
-    _ places: Places
+    _ locations: CacheLocations
   ) throws(CommandExit) -> Set<String> {
     guard action == .remove, !options.keepsThumbnail, items.contains(where: { $0.thumbnail != nil })
     else { return [] }
-    let going = Set(items.map(\.url))
-    let store = try context.readingStore(places)
-    let declared = try DeclaredStates(context, loaded, places, store)
+    let removable = Set(items.map(\.url))
+    let store = try context.readingStore(locations)
+    let declared = try DeclaredStates(context, loaded, locations, store)
     return Set(
-      declared.items.filter { !going.contains($0.entry.recordURL) }
+      declared.items.filter { !removable.contains($0.entry.recordURL) }
         .compactMap { $0.entry.thumbnail?.url.string }
     )
   }
@@ -59,9 +59,9 @@ struct ControlCommand: Command {
     var outcome = Outcome()
     let urls = items.map(\.url)
     // The look at the claims also makes an active run notice the change.
-    let underWay: Set<String> =
+    let claimed: Set<String> =
       switch action {
-      case .pause, .lock, .remove: try DiskStore.underWay(urls, in: store.path)
+      case .pause, .lock, .remove: try DiskStore.claimedURLs(among: urls, in: store.path)
       case .resume, .unlock: []
       }
     switch action {
@@ -73,24 +73,24 @@ struct ControlCommand: Command {
         process: options.process.map { Int32($0) },
         until: options.lifetime.map { now + $0 }
       )
-      try store.introduce(items.filter { underWay.contains($0.url) })
+      try store.introduce(items.filter { claimed.contains($0.url) })
       try store.lock(urls, for: guardian)
     case .unlock: try store.unlock(urls, of: options.process.map { Int32($0) })
     case .remove:
       outcome.locked = try store.locked(among: urls)
-      var going = items.filter { !outcome.locked.contains($0.url) }
-      if !options.keepsThumbnail { going += try thumbnails(of: going, in: store, declared) }
-      for item in going {
+      var removable = items.filter { !outcome.locked.contains($0.url) }
+      if !options.keepsThumbnail { removable += try thumbnails(of: removable, in: store, declared) }
+      for item in removable {
         let names = try store.segmentsHolding(url: item.url).map(\.name)
         if !names.isEmpty { outcome.declared[item.url] = Set(names).sorted() }
       }
       // A paused item keeps its row until the user resumes it.
-      let stays = going.filter { options.keepsRecord || $0.state == .paused }
-      let goes = going.filter { !options.keepsRecord && $0.state != .paused }.map(\.url)
-      let removed = try store.empty(stays) + store.remove(goes, underWay: underWay)
+      let stays = removable.filter { options.keepsRecord || $0.state == .paused }
+      let deleted = removable.filter { !options.keepsRecord && $0.state != .paused }.map(\.url)
+      let removed = try store.empty(stays) + store.remove(deleted, claimed: claimed)
       outcome.freed = removed.reduce(0) { $0 + $1.size }
-      outcome.removed = goes
-      outcome.besides = going.map(\.url).filter { url in !items.contains { $0.url == url } }
+      outcome.removed = deleted
+      outcome.thumbnails = removable.map(\.url).filter { url in !items.contains { $0.url == url } }
     }
     return outcome
   }
@@ -107,13 +107,13 @@ struct ControlCommand: Command {
       found.append(record)
     }
     let locked = try store.locked(among: found.map(\.url))
-    let used = try store.thumbnails(besidesThoseOf: Set(items.map(\.url))).union(declared)
+    let used = try store.thumbnails(excluding: Set(items.map(\.url))).union(declared)
     return found.filter { !locked.contains($0.url) && !used.contains($0.url) }
   }
 
   /// Records removals for `list --state deleted`; a failure here is ignored.
-  private func remember(_ urls: [String], _ places: Places) {
-    guard !urls.isEmpty, let state = try? StateStore.openForWriting(state: places.state) else {
+  private func remember(_ urls: [String], _ locations: CacheLocations) {
+    guard !urls.isEmpty, let state = try? StateStore.openForWriting(state: locations.state) else {
       return
     }
     let now = context.clock.now().wall
@@ -135,7 +135,7 @@ struct ControlCommand: Command {
 
   // MARK: Output
 
-  private func tell(_ items: [ContentRecord], _ outcome: Outcome) {
+  private func printOutcome(_ items: [ContentRecord], _ outcome: Outcome) {
     for item in items where outcome.locked.contains(item.url) {
       context.console.report(
         "item.locked",
@@ -156,7 +156,7 @@ struct ControlCommand: Command {
               "done": .bool(!outcome.locked.contains(item.url)),
             ]
           }
-            + outcome.besides.map { url in
+            + outcome.thumbnails.map { url in
               [
                 "url": .string(Redaction.url(url)), "id": .null, "provider": .null,
                 "done": .bool(true),
@@ -165,7 +165,7 @@ struct ControlCommand: Command {
         ),
       ])
     } else if !context.shared.isQuiet {
-      for url in done.map(\.url) + outcome.besides {
+      for url in done.map(\.url) + outcome.thumbnails {
         context.console.print("\(verb)\t\(SafeText.line(Redaction.url(url)))")
       }
     }
@@ -194,9 +194,9 @@ struct WithLockCommand: Command {
   let options: WithLockOptions
 
   func run() throws(CommandExit) -> Int32 {
-    let (loaded, places) = try context.standing()
+    let (loaded, locations) = try context.configurationAndLocations()
     let name = options.words[0]
-    if try isToBeFetched(name, places) {
+    if try isToBeFetched(name, locations) {
       var wanted = GetOptions()
       wanted.shared = options.shared
       wanted.items = [name]
@@ -205,17 +205,17 @@ struct WithLockCommand: Command {
       let status = try get.run()
       guard status == ExitStatus.ok.code else { return status }
     }
-    let items = try NamedRecords(context: context, loaded: loaded, places: places)
+    let items = try NamedRecords(context: context, loaded: loaded, locations: locations)
       .find([name], of: nil, storedOnly: true)
     let urls = items.map(\.url)
-    try context.changingStore(places) { store throws(Failure) in
+    try context.changingStore(locations) { store throws(Failure) in
       try store.lock(urls, for: .thisProcess)
     }
     let end = ChildProcess.run(
       Array(options.words.dropFirst()),
       environment: context.environment.variables
     )
-    try context.changingStore(places) { store throws(Failure) in
+    try context.changingStore(locations) { store throws(Failure) in
       try store.unlock(urls, of: DiskStore.Guardian.thisProcess.process)
     }
     switch end {
@@ -227,8 +227,11 @@ struct WithLockCommand: Command {
   }
 
   /// Whether a name stands for an item without a stored body; URLs are never fetched here.
-  private func isToBeFetched(_ name: String, _ places: Places) throws(CommandExit) -> Bool {
-    let store = try context.readingStore(places)
+  private func isToBeFetched(
+    _ name: String,
+    _ locations: CacheLocations
+  ) throws(CommandExit) -> Bool {
+    let store = try context.readingStore(locations)
     let record = try ItemLookup(context: context).cached(name, in: store)
     guard record?.digest == nil else { return false }
     return try TypedURL.read(name, isKnown: record != nil, context) == nil
@@ -239,7 +242,7 @@ struct WithLockCommand: Command {
 struct NamedRecords {
   let context: CommandContext
   let loaded: LoadedConfiguration
-  let places: Places
+  let locations: CacheLocations
 
   /// Returns each record once; an item that is declared and not stored gets a new record.
   func find(
@@ -247,7 +250,7 @@ struct NamedRecords {
     of provider: String?,
     storedOnly: Bool
   ) throws(CommandExit) -> [ContentRecord] {
-    let store = try context.readingStore(places)
+    let store = try context.readingStore(locations)
     let lookup = ItemLookup(context: context)
     var records: [ContentRecord] = []
     var seen: Set<String> = []
@@ -310,7 +313,7 @@ struct NamedRecords {
 
   /// Whether a run has the item in flight, or has left a part of its body.
   private func isComing(_ url: String, in store: DiskStore?) throws(Failure) -> Bool {
-    if try !DiskStore.underWay([url], in: places.cache).isEmpty { return true }
+    if try !DiskStore.claimedURLs(among: [url], in: locations.cache).isEmpty { return true }
     return try store?.partials()[url] != nil
   }
 }

@@ -121,7 +121,7 @@ struct Delivery {
         let isAd =
           record.type == BundleForm.ad.rawValue && entry.path == nil && !record.files.isEmpty
         let name =
-          isAd ? ServedPlace.mainName(of: record) : try Delivery.name(of: entry, below: path)
+          isAd ? ServedPath.mainName(of: record) : try Delivery.name(of: entry, below: path)
         let isDelivered = try folder(path).deliver(digest, size: size, as: name)
         return isDelivered ? "\(path)/\(name)" : nil
       }

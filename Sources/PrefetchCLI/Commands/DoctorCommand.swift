@@ -21,16 +21,16 @@ struct DoctorCommand: Command {
       configuration: loaded.configuration,
       environment: context.environment.variables
     ).diagnostics.map { Finding("proxy", $0.message) }
-    if let places = context.namedPlaces(loaded) {
-      findings += DoctorFolders(loaded: loaded, places: places).findings
+    if let locations = context.namedLocations(loaded) {
+      findings += DoctorFolders(loaded: loaded, locations: locations).findings
       findings +=
         DoctorLower(
-          places: places,
+          locations: locations,
           lower: loaded.configuration.cache.lower,
-          isPlacedByOption: context.shared.cacheDirectory != nil,
+          isNamedByOption: context.shared.cacheDirectory != nil,
           now: context.clock.now().wall
         ).findings
-      findings += DoctorRules(context: context, loaded: loaded, places: places).findings
+      findings += DoctorRules(context: context, loaded: loaded, locations: locations).findings
     } else {
       findings.append(
         Finding("cache", "its place is unknown: `HOME` is not set", trouble: .usage)
@@ -95,9 +95,9 @@ struct DoctorCommand: Command {
       )
     }
     let segments = Amounts.count(Int64(loaded.configuration.segments.count), "segment")
-    let standing =
+    let remark =
       loaded.configuration.isEnabled ? "" : "; `enabled` is false, so a run does nothing"
-    return Finding("configuration", "\(files): valid, \(segments)\(standing)")
+    return Finding("configuration", "\(files): valid, \(segments)\(remark)")
   }
 
   /// Files of schedulers that start `prefetch`.
@@ -134,11 +134,11 @@ struct DoctorCommand: Command {
   private func schedule(_ timer: String, ofUser own: [String]) -> Finding {
     let (folder, name) = PathText.split(timer)
     let isOfUser = folder.hasSuffix("/systemd/user")
-    let places = isOfUser ? own + ["/etc/systemd/user"] : ["/etc/systemd/system"]
-    let isEnabled = places.contains { place in
-      FileReading.names(in: place).contains { wanting in
+    let unitFolders = isOfUser ? own + ["/etc/systemd/user"] : ["/etc/systemd/system"]
+    let isEnabled = unitFolders.contains { unitFolder in
+      FileReading.names(in: unitFolder).contains { wanting in
         wanting.hasSuffix(".wants")
-          && FileReading.names(in: "\(place)/\(wanting)").contains { $0 == name }
+          && FileReading.names(in: "\(unitFolder)/\(wanting)").contains { $0 == name }
       }
     }
     guard !isEnabled else { return Finding("schedule", timer) }
@@ -169,12 +169,12 @@ struct DoctorCommand: Command {
       configuration.license != nil ? url.map { ["the license to \($0.redacted)"] } ?? [] : []
     let setup = AnalyticsSetup(loaded, publisher: context.builder(loaded).publisher)
     let events = setup.collector.map { ["events to \($0.authority)"] } ?? []
-    let told = license + events
+    let destinations = license + events
     return Finding(
       "sends",
-      told.isEmpty
+      destinations.isEmpty
         ? "nothing but the requests for declared items"
-        : told.joined(separator: ", ")
+        : destinations.joined(separator: ", ")
     )
   }
 }

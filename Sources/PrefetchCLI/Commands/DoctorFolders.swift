@@ -5,12 +5,12 @@ import PrefetchSystem
 
 struct DoctorFolders {
   let loaded: LoadedConfiguration
-  let places: Places
+  let locations: CacheLocations
 
   var findings: [DoctorFinding] {
-    var findings = [folder("cache", places.cache)]
-    if FileReading.exists(places.cache), !places.isUsedAlone,
-      let objection = (try? NetworkFileSystem.objection(to: places.cache)) ?? nil
+    var findings = [folder("cache", locations.cache)]
+    if FileReading.exists(locations.cache), !locations.isUsedAlone,
+      let objection = (try? NetworkFileSystem.objection(to: locations.cache)) ?? nil
     {
       findings.append(DoctorFinding("cache", objection.message, trouble: .io))
     }
@@ -18,9 +18,11 @@ struct DoctorFolders {
     findings.append(state)
     for segment in loaded.configuration.segments {
       guard let rules = segment.declaration.publishing else { continue }
-      let place = rules.folder
+      let treeFolder = rules.folder
       // Generations of an atomic tree lie beside its name.
-      findings.append(folder("published", rules.isAtomic ? Self.parent(of: place) : place))
+      findings.append(
+        folder("published", rules.isAtomic ? Self.parent(of: treeFolder) : treeFolder)
+      )
     }
     for (_, file) in loaded.configuration.report.files.sorted(by: { $0.key < $1.key }) {
       let path = file.hasPrefix("+") ? String(file.dropFirst()) : file
@@ -35,21 +37,21 @@ struct DoctorFolders {
 
   /// Checks a folder; the first run creates a missing one if it can write to the parent.
   private func folder(_ name: String, _ path: String) -> DoctorFinding {
-    var standing = path
-    while standing != "/", !FileReading.exists(standing) {
-      standing = Self.parent(of: standing)
+    var existing = path
+    while existing != "/", !FileReading.exists(existing) {
+      existing = Self.parent(of: existing)
     }
-    guard FileReading.isWritableFolder(standing) else {
-      return DoctorFinding(name, "\(path): `\(standing)` cannot be written", trouble: .io)
+    guard FileReading.isWritableFolder(existing) else {
+      return DoctorFinding(name, "\(path): `\(existing)` cannot be written", trouble: .io)
     }
-    guard standing == path else { return DoctorFinding(name, "\(path), which the first run makes") }
+    guard existing == path else { return DoctorFinding(name, "\(path), which the first run makes") }
     return DoctorFinding(name, "\(path)\(mode(of: path))")
   }
 
   private var state: DoctorFinding {
-    let finding = folder("state", places.state)
+    let finding = folder("state", locations.state)
     // The state may hold the token that a license was exchanged for.
-    let file = "\(places.state)/state.sqlite"
+    let file = "\(locations.state)/state.sqlite"
     guard finding.isRight, let bits = FileReading.permissionBits(file), bits & 0o077 != 0 else {
       return finding
     }
@@ -63,11 +65,11 @@ struct DoctorFolders {
   }
 
   private var fileSystem: DoctorFinding {
-    var standing = places.cache
-    while standing != "/", !FileReading.exists(standing) { standing = Self.parent(of: standing) }
-    let kind = FileReading.realPath(standing)
+    var existing = locations.cache
+    while existing != "/", !FileReading.exists(existing) { existing = Self.parent(of: existing) }
+    let kind = FileReading.realPath(existing)
       .flatMap { MountTable.current().mount(of: $0)?.kind }
-    guard let space = DiskSpace(nearest: places.cache) else {
+    guard let space = DiskSpace(nearest: locations.cache) else {
       return DoctorFinding("file system", kind ?? "unknown")
     }
     let minimum = loaded.configuration.policy.room.minimumFree(of: space.size)

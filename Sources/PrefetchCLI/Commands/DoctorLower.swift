@@ -2,16 +2,16 @@ import PrefetchCore
 import PrefetchStore
 
 struct DoctorLower {
-  let places: Places
+  let locations: CacheLocations
   let lower: [String]
-  let isPlacedByOption: Bool
+  let isNamedByOption: Bool
   let now: Instant
 
   var findings: [DoctorFinding] {
-    let twins = places.lowerDiagnostics(lower)
+    let twins = locations.lowerDiagnostics(lower)
     guard twins.isEmpty else {
       return twins.map {
-        DoctorFinding("lower", $0.message, trouble: isPlacedByOption ? .usage : .config)
+        DoctorFinding("lower", $0.message, trouble: isNamedByOption ? .usage : .config)
       }
     }
     return lower.flatMap(findings)
@@ -24,7 +24,7 @@ struct DoctorLower {
       let items = try below.summary().totals.items
       let contents =
         "\(Amounts.count(Int64(segments), "segment")), \(Amounts.count(Int64(items), "item"))"
-      return below.takeDiagnostics().map { .doubtful("lower", $0.message) }
+      return below.drainDiagnostics().map { .doubtful("lower", $0.message) }
         + [DoctorFinding("lower", "\(path): \(contents)")]
     } catch {
       // A run works without this lower cache.

@@ -7,20 +7,20 @@ import PrefetchSystem
 struct DoctorRules {
   let context: CommandContext
   let loaded: LoadedConfiguration
-  let places: Places
+  let locations: CacheLocations
 
   var findings: [DoctorFinding] {
     var reports: [Diagnostic] = []
     let state: StateStore?
     var findings: [DoctorFinding] = []
     do throws(Failure) {
-      state = try StateStore.openForReading(state: places.state, reports: &reports)
+      state = try StateStore.openForReading(state: locations.state, reports: &reports)
     } catch {
       state = nil
       findings.append(DoctorFinding("state", error.message, trouble: .io))
     }
     findings += reports.map { .doubtful("state", $0.message) }
-    if let objection = DiskStore.objectionToNewer(cache: places.cache) {
+    if let objection = DiskStore.objectionToNewer(cache: locations.cache) {
       findings.append(DoctorFinding("cache", objection.message, trouble: .io))
     }
     findings += [lock].compactMap(\.self)
@@ -33,10 +33,10 @@ struct DoctorRules {
   }
 
   private var lock: DoctorFinding? {
-    guard (try? RunLock.isHeld(cache: places.cache, identity: loaded.identity)) == true else {
+    guard (try? RunLock.isHeld(cache: locations.cache, identity: loaded.identity)) == true else {
       return nil
     }
-    let holder = context.lockHolder(places, loaded.identity)
+    let holder = context.lockHolder(locations, loaded.identity)
     return DoctorFinding("lock", holder, trouble: .deferred)
   }
 
@@ -63,8 +63,9 @@ struct DoctorRules {
   private var network: DoctorFinding {
     let machine = MachineCircumstances(context: context, loaded: loaded, state: { nil })
     // A proxy on this machine may reach further than its own routes.
-    if asksOthers, !machine.hasNetwork(), !context.builder(loaded).policy.connections.mayBeProxied {
-      return DoctorFinding("network", Failure.noWayOut.message, trouble: .unavailable)
+    if needsNetwork, !machine.hasNetwork(), !context.builder(loaded).policy.connections.mayBeProxied
+    {
+      return DoctorFinding("network", Failure.noRoute.message, trouble: .unavailable)
     }
     guard let conditions = machine.glance else {
       return DoctorFinding("network", "`network.probe` determines it in each run")
@@ -73,7 +74,7 @@ struct DoctorRules {
     return DoctorFinding("network", "\(type): \(conditions.typeReason)")
   }
 
-  private var asksOthers: Bool {
+  private var needsNetwork: Bool {
     loaded.configuration.segments.contains { segment in
       var urls = segment.urls.compactMap(\.url)
       if case .remote(let url)? = segment.manifest { urls.append(url) }
@@ -91,7 +92,7 @@ struct DoctorRules {
         ?? true
       return DoctorFinding(
         "rules",
-        "\(segment.name): \(segment.standing)",
+        "\(segment.name): \(segment.verdictText)",
         trouble: isRequired ? .deferred : nil
       )
     }
@@ -102,20 +103,21 @@ struct DoctorRules {
     if let objection = LicenseSetup.diagnostics(loaded).first(where: { $0.severity == .error }) {
       return [DoctorFinding("license", objection.message, trouble: .config)]
     }
-    let standing = context.license(loaded, context.builder(loaded), places)
-    if let failure = standing.failure {
+    let licenseStatus = context.license(loaded, context.builder(loaded), locations)
+    if let failure = licenseStatus.failure {
       let status: ExitStatus = failure.code.category == .trust ? .trust : .denied
       return [DoctorFinding("license", failure.message, trouble: status)]
     }
-    switch standing.word {
+    switch licenseStatus.word {
     case .registered:
-      let until = standing.expires.map { " until \(Timestamp.format($0))" } ?? ""
-      guard let failure = standing.renewalFailure else {
+      let until = licenseStatus.expires.map { " until \(Timestamp.format($0))" } ?? ""
+      guard let failure = licenseStatus.renewalFailure else {
         return [DoctorFinding("license", "registered\(until)")]
       }
       return [.doubtful("license", "registered\(until), but not renewed: \(failure.message)")]
     case .notRegistered, .refused:
-      guard standing.deferral != nil, let reason = standing.diagnostics.first?.message else {
+      guard licenseStatus.deferral != nil, let reason = licenseStatus.diagnostics.first?.message
+      else {
         return [DoctorFinding("license", "not registered yet; the next run registers it")]
       }
       return [.doubtful("license", reason)]

@@ -24,9 +24,9 @@ struct DoctorTier {
       settings: settings,
       url: base,
       host: base.authority,
-      patience: builder.transportSettings(),
+      transportSettings: builder.transportSettings(),
       clock: clock,
-      equip: builder.equipment(settings, clock),
+      addTerms: builder.equipment(settings, clock),
       provesItself: settings.kind == .s3
         ? builder.bucketSignature(settings) != nil
         : settings.credentials != nil || !settings.headers.isEmpty
@@ -45,9 +45,9 @@ struct DoctorTier {
     let settings: TierSettings
     let url: WebURL
     let host: String
-    let patience: TransportSettings
+    let transportSettings: TransportSettings
     let clock: SystemClock
-    let equip: (inout TransferRequest, ContentDigest) -> Void
+    let addTerms: (inout TransferRequest, ContentDigest) -> Void
     /// Whether requests carry credentials.
     let provesItself: Bool
 
@@ -55,30 +55,30 @@ struct DoctorTier {
 
     func findings() throws(Failure) -> [DoctorFinding] {
       let transport = try CurlTransport(
-        settings: patience,
+        settings: transportSettings,
         staging: ReplyStaging(),
         clock: clock
       )
       defer { transport.finish() }
-      var answer = try ask(transport, .get, number: 1)
+      var exchange = try send(transport, .get, number: 1)
       // A wrong clock may be the cause of the other findings.
-      var findings = clockFindings(answer.response)
+      var findings = clockFindings(exchange.response)
       // A machine that only writes may lack the right to read.
-      if settings.isRead, let objection = objection(toReading: answer.response) {
+      if settings.isRead, let objection = objection(toReading: exchange.response) {
         return findings + [wrong(objection)]
       }
       if settings.isWritten {
         // Sent over an established connection, like most requests of a run.
-        answer = try ask(transport, .put(.bytes([])), number: 2)
-        if let objection = objection(toWriting: answer.response.status) {
+        exchange = try send(transport, .put(.bytes([])), number: 2)
+        if let objection = objection(toWriting: exchange.response.status) {
           return findings + [wrong(objection)]
         }
       }
-      if answer.elapsed * 2 > settings.timeout {
+      if exchange.elapsed * 2 > settings.timeout {
         findings.append(
           .doubtful(
             DoctorTier.name,
-            "\(host) took \(answer.elapsed.milliseconds) ms for a request without a body, more than "
+            "\(host) took \(exchange.elapsed.milliseconds) ms for a request without a body, more than "
               + "half of `cache.remote.timeout`; a run waits as long for each"
           )
         )
@@ -93,7 +93,7 @@ struct DoctorTier {
       return findings + [DoctorFinding(DoctorTier.name, "\(host) \(rights)\(trust)")]
     }
 
-    private func ask(
+    private func send(
       _ transport: CurlTransport,
       _ method: TransferRequest.Method,
       number: Int
@@ -106,10 +106,10 @@ struct DoctorTier {
         url: (try? WebURL(path)) ?? url
       )
       request.allowsCoding = false
-      request.patience = settings.timeout
+      request.idleTimeout = settings.timeout
       // A longer answer is not the empty body.
       request.sizeLimit = 64 << 10
-      equip(&request, Self.digest)
+      addTerms(&request, Self.digest)
       let begin = clock.now().uptime
       // Bounds a slow trickle of bytes.
       let end = begin + settings.timeout * 2 + .seconds(10)

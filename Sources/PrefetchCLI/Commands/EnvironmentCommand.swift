@@ -10,8 +10,8 @@ struct EnvironmentCommand: Command {
 
   func run() throws(CommandExit) -> Int32 {
     let scope = try PublishingScope(context, options.segments, needsSecrets: false)
-    let store = try context.readingStore(scope.places)
-    let state = try context.readingState(scope.places)
+    let store = try context.readingStore(scope.locations)
+    let state = try context.readingState(scope.locations)
     let records = try context.reading { () throws(Failure) in try store?.segments() ?? [] }
     var folders: [(layout: PublishingRules.Layout, folder: String)] = []
     var isOffline = true
@@ -32,7 +32,7 @@ struct EnvironmentCommand: Command {
         }
         if let change = LocalList(segment)?.change(since: record, limit: limit) { return change }
         let stands = try state.map { state throws(Failure) in
-          try PublishedTrees.standing(of: key, rules, in: state) != nil
+          try PublishedTrees.existingTree(of: key, rules, in: state) != nil
         }
         return stands == true
           ? nil : "its tree `\(rules.folder)` is missing or incomplete; `prefetch publish` makes it"
@@ -55,7 +55,7 @@ struct EnvironmentCommand: Command {
       if let reason = ToolVariables.reasonForNone(rules.layout, after: folders.map(\.layout)) {
         context.console.note("segment `\(segment.name)` gets no variable: \(reason)")
       }
-      if LocalList.tool(of: segment)?.asksTree == false { isOffline = false }
+      if LocalList.tool(of: segment)?.usesTree == false { isOffline = false }
       folders.append((rules.layout, rules.folder))
     }
     for (name, value) in ToolVariables.of(folders, withheld: withheld, isOffline: isOffline) {

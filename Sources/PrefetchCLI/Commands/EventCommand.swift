@@ -11,8 +11,8 @@ struct EventCommand: Command {
 
   func run() throws(CommandExit) -> Int32 {
     // A user who records an event may lack the secrets that a run needs.
-    let (loaded, places) = try context.standing(allowsUnsetSecrets: true)
-    let recording = EventRecording(context: context, loaded: loaded, places: places)
+    let (loaded, locations) = try context.configurationAndLocations(allowsUnsetSecrets: true)
+    let recording = EventRecording(context: context, loaded: loaded, locations: locations)
     let event = try recording.record(action, options.name)
     if context.shared.isJSON {
       context.console.print([
@@ -54,7 +54,7 @@ struct EventRunCommand: Command {
   let options: EventRunOptions
 
   func run() throws(CommandExit) -> Int32 {
-    let (loaded, places) = try context.standing(allowsUnsetSecrets: true)
+    let (loaded, locations) = try context.configurationAndLocations(allowsUnsetSecrets: true)
     let name = Redaction.masked(options.words[0], needles: context.console.needles)
     context.console.report(PrivacyLint.diagnostics(ofEvent: name))
     let open = OpenEvent(
@@ -74,7 +74,7 @@ struct EventRunCommand: Command {
     case .success(let status):
       // The duration is measured by uptime, so a change of the clock does not matter.
       let finished = open.started + (context.clock.now().uptime - began)
-      record(open, until: finished, status, AnalyticsSetup(loaded, publisher: nil), places)
+      record(open, until: finished, status, AnalyticsSetup(loaded, publisher: nil), locations)
       return status
     }
   }
@@ -85,11 +85,11 @@ struct EventRunCommand: Command {
     until end: Instant,
     _ status: Int32,
     _ setup: AnalyticsSetup,
-    _ places: Places
+    _ locations: CacheLocations
   ) {
     do throws(Failure) {
-      let state = try StateStore.openForWriting(state: places.state)
-      state.believesClock = { context.believesClock(places) }
+      let state = try StateStore.openForWriting(state: locations.state)
+      state.believesClock = { context.believesClock(locations) }
       context.console.report(state.diagnostics)
       let event = AnalyticsEvent.timed(
         open,

@@ -9,10 +9,10 @@ struct EventFlushCommand: Command {
 
   func run() throws(CommandExit) -> Int32 {
     try context.prepareTransfers()
-    let (loaded, places) = try context.standing()
+    let (loaded, locations) = try context.configurationAndLocations()
     try context.requireTrustFiles(loaded)
     let builder = context.builder(loaded)
-    let flushed = try context.writingState(places) { state throws(Failure) -> Flushed? in
+    let flushed = try context.writingState(locations) { state throws(Failure) -> Flushed? in
       let license = try Registrar(context: context, loaded: loaded, builder: builder)
         .remembered(state)
       guard
@@ -20,11 +20,11 @@ struct EventFlushCommand: Command {
           context: context,
           loaded: loaded,
           builder: builder,
-          places: places,
+          locations: locations,
           license: license
         )
       else { return nil }
-      let outcome = try sending.send(from: state, within: Self.patience, isForced: true)
+      let outcome = try sending.send(from: state, within: Self.sendingTimeout, isForced: true)
       return Flushed(
         outcome: outcome,
         waiting: try state.queuedCount(of: loaded.identity),
@@ -41,7 +41,7 @@ struct EventFlushCommand: Command {
       )
       throw context.failed(.config, [objection])
     }
-    tell(flushed)
+    printOutcome(flushed)
     return exit(flushed).code
   }
 
@@ -49,11 +49,11 @@ struct EventFlushCommand: Command {
     var outcome: EventSending.Outcome
     var waiting: Int64
     var collector: WebURL
-    var license: LicenseStanding
+    var license: LicenseStatus
   }
 
   /// Time limit, long enough for a long queue over a slow line.
-  private static let patience: Duration = .seconds(600)
+  private static let sendingTimeout: Duration = .seconds(600)
 
   private func exit(_ flushed: Flushed) -> ExitStatus {
     switch flushed.outcome.end {
@@ -72,7 +72,7 @@ struct EventFlushCommand: Command {
     }
   }
 
-  private func tell(_ flushed: Flushed) {
+  private func printOutcome(_ flushed: Flushed) {
     let outcome = flushed.outcome
     if case .withheld = outcome.end { context.console.report(flushed.license.diagnostics) }
     if let trouble = trouble(flushed) { context.console.report(trouble) }

@@ -7,18 +7,18 @@ struct EventListCommand: Command {
   let context: CommandContext
 
   func run() throws(CommandExit) -> Int32 {
-    let (loaded, places) = try context.standing(allowsUnsetSecrets: true)
-    let state = try context.readingState(places)
+    let (loaded, locations) = try context.configurationAndLocations(allowsUnsetSecrets: true)
+    let state = try context.readingState(locations)
     let identity = loaded.files.isEmpty ? nil : loaded.identity
-    let (waiting, open, standing) = try context.reading { () throws(Failure) in
+    let (waiting, open, status) = try context.reading { () throws(Failure) in
       (
         try state?.queued(of: identity, atMost: .max).map(\.event) ?? [],
         try state?.openEvents(of: identity) ?? [],
-        try state?.queueStanding(of: identity) ?? QueueStanding()
+        try state?.queueStatus(of: identity) ?? QueueStatus()
       )
     }
     if context.shared.isJSON {
-      context.console.print(document(waiting, open, standing))
+      context.console.print(document(waiting, open, status))
       return ExitStatus.ok.code
     }
     for event in waiting where !context.console.isClosed { context.console.print(line(event)) }
@@ -27,7 +27,7 @@ struct EventListCommand: Command {
         "\(Timestamp.format(event.started))\topen\t\(SafeText.line(event.name))\t"
       )
     }
-    if let note = note(standing) { context.console.note(note) }
+    if let message = dropMessage(status) { context.console.note(message) }
     return ExitStatus.ok.code
   }
 
@@ -48,19 +48,19 @@ struct EventListCommand: Command {
   }
 
   /// Returns a remark on dropped events; nil if none were dropped.
-  private func note(_ standing: QueueStanding) -> String? {
-    let gone = [
-      (standing.dropped, "were dropped, since more than `analytics.queue` waited"),
-      (standing.expired, "were dropped, since they had waited for `analytics.keep`"),
+  private func dropMessage(_ status: QueueStatus) -> String? {
+    let dropped = [
+      (status.dropped, "were dropped, since more than `analytics.queue` waited"),
+      (status.expired, "were dropped, since they had waited for `analytics.keep`"),
     ]
-    let words = gone.filter { $0.0 > 0 }.map { "\(Amounts.count($0.0, "event")) \($0.1)" }
+    let words = dropped.filter { $0.0 > 0 }.map { "\(Amounts.count($0.0, "event")) \($0.1)" }
     return words.isEmpty ? nil : words.joined(separator: "; ")
   }
 
   private func document(
     _ waiting: [AnalyticsEvent],
     _ open: [OpenEvent],
-    _ standing: QueueStanding
+    _ status: QueueStatus
   ) -> JSONValue {
     [
       "schema": "prefetch-event-list/1",
@@ -70,10 +70,10 @@ struct EventListCommand: Command {
           ["id": .string($0.id), "name": .string($0.name), "started": .time($0.started)]
         }
       ),
-      "dropped": .integer(standing.dropped),
-      "expired": .integer(standing.expired),
-      "failures": .integer(Int64(standing.pause.failures)),
-      "retry_at": .time(standing.pause.until),
+      "dropped": .integer(status.dropped),
+      "expired": .integer(status.expired),
+      "failures": .integer(Int64(status.pause.failures)),
+      "retry_at": .time(status.pause.until),
     ]
   }
 }

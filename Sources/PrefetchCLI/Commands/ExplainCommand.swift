@@ -9,12 +9,13 @@ struct ExplainCommand: Command {
 
   func run() throws(CommandExit) -> Int32 {
     let mirror = try MirrorFolder.remembered(context)
-    let (loaded, places) = if let mirror { mirror } else { try context.standing() }
-    if let list = try ListExplanation(of: options.item, loaded, places, context) {
+    let (loaded, locations) =
+      if let mirror { mirror } else { try context.configurationAndLocations() }
+    if let list = try ListExplanation(of: options.item, loaded, locations, context) {
       context.console.print(list.document(), orLines: list.lines())
       return ExitStatus.ok.code
     }
-    guard let facts = try gather(loaded, places) else {
+    guard let facts = try gather(loaded, locations) else {
       throw context.failed(
         .nothing,
         "item.not-found",
@@ -27,9 +28,9 @@ struct ExplainCommand: Command {
 
   private func gather(
     _ loaded: LoadedConfiguration,
-    _ places: Places
+    _ locations: CacheLocations
   ) throws(CommandExit) -> ExplainFacts? {
-    let store = try context.readingStore(places)
+    let store = try context.readingStore(locations)
     var record = try ItemLookup(context: context).cached(options.item, in: store)
     let typed = try TypedURL.read(options.item, isKnown: record != nil, context)
     let now = context.clock.now().wall
@@ -60,14 +61,14 @@ struct ExplainCommand: Command {
       ?? declared.first { $0.leftOut == nil } ?? declared.first
     let segment = chosen?.segment ?? SegmentDeclaration(name: "", source: .inline([]))
     var entry = chosen?.entry ?? undeclared(url, record)
-    if let typed { entry.digests = typed.digests(beside: entry.digests) ?? typed.digests }
+    if let typed { entry.digests = typed.digests(combinedWith: entry.digests) ?? typed.digests }
     if record == nil, entry.zone != nil {
       record = try context.reading { () throws(Failure) in
         try store?.record(url: entry.recordURL)
       }
     }
     let provenance = provenance(of: segment, in: loaded)
-    let judged = try context.facts(loaded, builder, places, store)
+    let judged = try context.facts(loaded, builder, locations, store)
     let isLost = try context.reading { () throws(Failure) in
       guard let store, let digest = record?.digest else { return false }
       return try store.storedSize(digest) != record?.size
@@ -99,9 +100,9 @@ struct ExplainCommand: Command {
       decision: decision.action,
       reason: failure?.message ?? reason.text,
       now: now,
-      bodies: store?.bodyPaths ?? places.bodies
+      bodies: store?.bodyPaths ?? locations.bodies
     )
-    facts.progress = ItemProgress.byURL(inCache: places.cache)[url.string]
+    facts.progress = ItemProgress.byURL(inCache: locations.cache)[url.string]
     facts.grants = grants(entry, declared.map(\.segment), policy)
     if let store {
       facts.absence = try context.reading { () throws(Failure) in
@@ -118,13 +119,13 @@ struct ExplainCommand: Command {
       facts.decision = .remove
       facts.reason = "it expired, as its manifest states, on \(Timestamp.format(expires))"
     }
-    try add(record, from: store, to: &facts, places)
+    try add(record, from: store, to: &facts, locations)
     if facts.reason == reason.text, let account = facts.freshness, account.isCheckedAlways {
       facts.tell(account, of: reason)
     }
     let isOpen =
       record.map { $0.digest == nil && $0.state != .paused && $0.state != .failed } ?? true
-    if isOpen { facts.standing = try standing(of: url, facts, loaded, places, store) }
+    if isOpen { facts.bodilessState = try bodilessState(of: url, facts, loaded, locations, store) }
     if record == nil, declared.isEmpty { try explainList(at: url, loaded, store, &facts) }
     if let declared = chosen {
       facts.rules += declared.headerVerdicts
@@ -132,7 +133,7 @@ struct ExplainCommand: Command {
       if let own = entry.network {
         segment.network = builder.network(segment.network, narrowedBy: own, of: segment.name)
       }
-      try addNetwork(segment, loaded, to: &facts, places)
+      try addNetwork(segment, loaded, to: &facts, locations)
     }
     return facts
   }
@@ -151,21 +152,21 @@ struct ExplainCommand: Command {
     }
     facts.segments = names
     facts.decision = last == nil ? .fetch : .revalidate
-    if last != nil { facts.standing = (.cached, "kept as a list") }
+    if last != nil { facts.bodilessState = (.cached, "kept as a list") }
     facts.reason =
       "the list of segment `\(names.joined(separator: "`, `"))`, asked for in every run"
       + ListExplanation.account(of: last, facts.history)
   }
 
   /// Returns the state of a URL without a row: how far it has come, or that it was removed.
-  private func standing(
+  private func bodilessState(
     of url: WebURL,
     _ facts: ExplainFacts,
     _ loaded: LoadedConfiguration,
-    _ places: Places,
+    _ locations: CacheLocations,
     _ store: DiskStore?
   ) throws(CommandExit) -> (state: ItemState, reason: String)? {
-    let declared = try DeclaredStates(context, loaded, places, store)
+    let declared = try DeclaredStates(context, loaded, locations, store)
     if let item = declared.items.first(where: { $0.entry.url == url }) {
       return (item.state, item.reason)
     }
@@ -214,9 +215,9 @@ struct ExplainCommand: Command {
     _ segment: SegmentDeclaration,
     _ loaded: LoadedConfiguration,
     to facts: inout ExplainFacts,
-    _ places: Places
+    _ locations: CacheLocations
   ) throws(CommandExit) {
-    let state = try context.readingState(places)
+    let state = try context.readingState(locations)
     let (view, memory) = try context.reading { () throws(Failure) in
       (
         try NetworkView(
@@ -230,13 +231,15 @@ struct ExplainCommand: Command {
       )
     }
     let gate = memory.gates.first { $0.host == facts.url.authority && facts.now < $0.until }
-    guard let standing = view.segments.first(where: { $0.name == segment.name }) else { return }
-    facts.rules += standing.rules.map(RuleVerdict.init)
+    guard let networkSegment = view.segments.first(where: { $0.name == segment.name }) else {
+      return
+    }
+    facts.rules += networkSegment.rules.map(RuleVerdict.init)
     switch facts.decision {
     case .fetch, .update, .revalidate:
-      if standing.verdict.deferral != nil {
+      if networkSegment.verdict.deferral != nil {
         facts.decision = .defer
-        facts.reason = "\(facts.reason); \(standing.standing)"
+        facts.reason = "\(facts.reason); \(networkSegment.verdictText)"
       } else if let gate {
         facts.decision = .defer
         facts.reason =
@@ -251,9 +254,9 @@ struct ExplainCommand: Command {
     _ record: ContentRecord?,
     from store: DiskStore?,
     to facts: inout ExplainFacts,
-    _ places: Places
+    _ locations: CacheLocations
   ) throws(CommandExit) {
-    let state = try context.readingState(places)
+    let state = try context.readingState(locations)
     if let record, let store {
       let holders = try context.reading { () throws(Failure) in
         try store.segmentsHolding(url: record.url).map(\.name)

@@ -25,7 +25,7 @@ struct ExplainFacts {
   var now: Instant
   var bodies: BodyPaths
   /// State and reason of an item without a stored body.
-  var standing: (state: ItemState, reason: String)?
+  var bodilessState: (state: ItemState, reason: String)?
   var progress: ItemProgress?
   var grants: [FreshnessGrant] = []
   /// A server's answer to a single request that the item does not exist.
@@ -51,7 +51,7 @@ struct ExplainFacts {
     guard let end = absence?.end(lasting: negativeTimeToLive), let absence, now < end else {
       return nil
     }
-    if let answered = item?.record.validatedAt, answered >= absence.since { return nil }
+    if let respondedAt = item?.record.validatedAt, respondedAt >= absence.since { return nil }
     return end
   }
 }
@@ -67,8 +67,8 @@ extension ExplainFacts {
       "files": .array(files.map(json)),
       "history": .array(history.map(Self.json)),
       "segments": .strings(segments),
-      "state": .optional((standing?.state ?? item?.record.state)?.rawValue),
-      "state_reason": .optional(standing?.reason ?? item?.record.failure?.message),
+      "state": .optional((bodilessState?.state ?? item?.record.state)?.rawValue),
+      "state_reason": .optional(bodilessState?.reason ?? item?.record.failure?.message),
       "rules": .array(
         rules.map { rule in
           [
@@ -125,7 +125,7 @@ extension ExplainFacts {
 
   private func json(_ pin: PinTable.Rule) -> JSONValue {
     [
-      "host": .string(pin.host), "entry": .string(pin.place),
+      "host": .string(pin.host), "entry": .string(pin.location),
       "subdomains": .bool(pin.includesSubdomains), "leaf": Self.keys(pin.leaf),
       "ca": Self.keys(pin.authority), "report_only": .bool(pin.onlyReports),
       "expires": .time(pin.expires), "expired": .bool(pin.isOver(at: now)),
@@ -172,8 +172,8 @@ extension ExplainFacts {
   }
 
   private func recordLines() -> [String] {
-    if let standing {
-      return ["state      \(standing.state.rawValue): \(SafeText.line(standing.reason))"]
+    if let bodilessState {
+      return ["state      \(bodilessState.state.rawValue): \(SafeText.line(bodilessState.reason))"]
     }
     guard let record = item?.record else { return ["state      not in the cache"] }
     var lines = ["state      \(record.state.rawValue)"]
@@ -216,13 +216,13 @@ extension ExplainFacts {
   }
 
   private func line(_ pin: PinTable.Rule) -> String {
-    let standing =
+    let pinStatus =
       pin.isOver(at: now)
       ? "over since \(Timestamp.format(pin.expires ?? now).prefix(10)), ignored"
       : pin.onlyReports ? "only reported" : "must match"
     let counts = [
       pin.leaf.map { "leaf: \($0.count)" }, pin.authority.map { "ca: \($0.count)" },
     ].compactMap(\.self).joined(separator: ", ")
-    return "pin        \(SafeText.line(pin.place)): \(standing) (\(counts))"
+    return "pin        \(SafeText.line(pin.location)): \(pinStatus) (\(counts))"
   }
 }

@@ -9,9 +9,9 @@ struct ExportCommand: Command {
   let options: ExportOptions
 
   func run() throws(CommandExit) -> Int32 {
-    let (_, places) = try context.standing(allowsUnsetSecrets: true)
-    guard let store = try context.readingStore(places) else {
-      throw context.failed(.nothing, "export.nothing", "there is no cache at `\(places.cache)`")
+    let (_, locations) = try context.configurationAndLocations(allowsUnsetSecrets: true)
+    guard let store = try context.readingStore(locations) else {
+      throw context.failed(.nothing, "export.nothing", "there is no cache at `\(locations.cache)`")
     }
     let folder = options.folder
     let mark = try context.reading { () throws(Failure) in

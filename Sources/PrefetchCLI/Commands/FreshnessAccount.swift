@@ -19,9 +19,9 @@ struct FreshnessAccount {
   /// Returns nil for an item without a stored body.
   init?(_ record: ContentRecord, grants: [FreshnessGrant], at now: Instant) {
     guard record.digest != nil else { return nil }
-    let answered = record.validatedAt ?? record.fetchedAt
+    let respondedAt = record.validatedAt ?? record.fetchedAt
     let end = record.freshUntil(under: grants.map(\.lifetime), at: now)
-    rule = Self.rule(record, grants, answered)
+    rule = Self.rule(record, grants, respondedAt)
     switch end {
     case Instant.distantFuture:
       state = "immutable"
@@ -32,7 +32,7 @@ struct FreshnessAccount {
     case _?, nil:
       state = "stale"
       let isGranted = !grants.isEmpty
-      if case .silent = record.freshness, !isGranted { until = nil } else { until = end }
+      if case .undeclared = record.freshness, !isGranted { until = nil } else { until = end }
     }
   }
 
@@ -51,7 +51,7 @@ struct FreshnessAccount {
   private static func rule(
     _ record: ContentRecord,
     _ grants: [FreshnessGrant],
-    _ answered: Instant?
+    _ respondedAt: Instant?
   ) -> String {
     if let grant = grants.first(where: { $0.lifetime == .immutable }) { return grant.source }
     let shortest = grants.compactMap { grant -> (Duration, String)? in
@@ -59,13 +59,13 @@ struct FreshnessAccount {
       return (bound, grant.source)
     }.min { $0.0 < $1.0 }
     switch record.freshness {
-    case .asked: return speaker(of: record) { $0 == .asked }
-    case .stated(let until):
-      if let shortest, let answered, answered + shortest.0 < until { return shortest.1 }
+    case .alwaysRevalidate: return speaker(of: record) { $0 == .alwaysRevalidate }
+    case .declared(let until):
+      if let shortest, let respondedAt, respondedAt + shortest.0 < until { return shortest.1 }
       return speaker(of: record) { $0.end == until }
-    case .silent(let until):
+    case .undeclared(let until):
       guard let shortest else { return silentSpeaker(of: record) }
-      if let answered, answered + shortest.0 >= until {
+      if let respondedAt, respondedAt + shortest.0 >= until {
         return speaker(of: record) { $0.end == until }
       }
       return shortest.1
@@ -88,7 +88,7 @@ struct FreshnessAccount {
   }
 
   private static func silentSpeaker(of record: ContentRecord) -> String {
-    let isSilent: (Freshness) -> Bool = { if case .silent = $0 { true } else { false } }
+    let isSilent: (Freshness) -> Bool = { if case .undeclared = $0 { true } else { false } }
     if let hop = record.hops.first(where: { isSilent($0.freshness) }) {
       return
         "the redirect from `\(Redaction.url(hop.url))` states no lifetime"
@@ -100,8 +100,8 @@ struct FreshnessAccount {
 extension Freshness {
   fileprivate var end: Instant? {
     switch self {
-    case .stated(let until), .silent(let until): until
-    case .asked: nil
+    case .declared(let until), .undeclared(let until): until
+    case .alwaysRevalidate: nil
     }
   }
 }

@@ -17,7 +17,7 @@ extension GetCommand {
     try context.reading { () throws(Failure) in
       let output = delivery.output(of: store)
       do throws(Failure) {
-        for item in items.standings.indices where items.standings[item] != .delivered {
+        for item in items.statuses.indices where items.statuses[item] != .delivered {
           try deliver(item, of: &items, to: output, facts, &kept)
         }
       } catch {
@@ -36,26 +36,26 @@ extension GetCommand {
     _ facts: Planner.Facts,
     _ kept: inout KeptItems
   ) throws(Failure) {
-    let standing = items.standings[item]
-    guard standing != .missing || options.asksNobody, ![.gone, .absent].contains(standing)
+    let itemStatus = items.statuses[item]
+    guard itemStatus != .missing || options.usesCacheOnly, ![.gone, .absent].contains(itemStatus)
     else { return }
     var stored = try output.store.record(url: items.wanted.recordURL(item))
-    if options.asksNobody, !(stored.map { kept.isSatisfied(item, by: $0) } ?? false) {
+    if options.usesCacheOnly, !(stored.map { kept.isSatisfied(item, by: $0) } ?? false) {
       stored = try twin(of: item, items.wanted, in: output.store) ?? stored
     }
     guard let record = stored, let digest = record.digest else {
       // Another run has removed the item, which its list does not declare now.
-      if standing == .fetched || standing == .kept { items.standings[item] = .missing }
+      if itemStatus == .fetched || itemStatus == .kept { items.statuses[item] = .missing }
       return
     }
-    if standing == .fetched, try isTransient(item, of: items.wanted, record, in: output.store) {
+    if itemStatus == .fetched, try isTransient(item, of: items.wanted, record, in: output.store) {
       items.transient.insert(record.url)
       if options.printsPaths { return }
     }
-    let mayBeStale = standing == .withheld
+    let mayBeStale = itemStatus == .withheld
     let isDeclared =
       kept.isSatisfied(item, by: record)
-      || options.asksNobody && kept.suitsOneSegment(item, by: record)
+      || options.usesCacheOnly && kept.suitsOneSegment(item, by: record)
     guard isDeclared || items.standsIn(record, for: item, facts),
       !mayBeStale || mayServeStale(record, as: item, items.wanted, facts)
     else { return }
@@ -68,7 +68,7 @@ extension GetCommand {
     }
     let entry = items.wanted.entries[item]
     if let path = try output.deliver(entry, record, digest) {
-      items.standings[item] = .delivered
+      items.statuses[item] = .delivered
       if !options.printsPaths, !record.files.isEmpty, record.mime?.contains("mpegurl") == true {
         context.console.report(
           "get.playlist",
@@ -83,11 +83,11 @@ extension GetCommand {
           size: record.size,
           path: path,
           isStale: mayBeStale,
-          isFetched: standing == .fetched
+          isFetched: itemStatus == .fetched
         )
       )
     } else if !mayBeStale {
-      items.standings[item] = .damaged
+      items.statuses[item] = .damaged
       items.damaged[item] = digest
     }
   }

@@ -12,13 +12,13 @@ struct GetCommand: Command {
 
   func run() throws(CommandExit) -> Int32 {
     try context.prepareTransfers()
-    let (loaded, places) = try context.standing()
+    let (loaded, locations) = try context.configurationAndLocations()
     if !options.isOffline { try context.requireTrustFiles(loaded) }
     var builder = builder(loaded)
     builder.typedHosts = Set(options.items.compactMap { (try? WebURL($0))?.host })
-    let session = ItemSession(context: context, loaded: loaded, places: places)
+    let session = ItemSession(context: context, loaded: loaded, locations: locations)
     defer { try? session.close() }
-    let request = try AskedItems.read(options, builder, in: session)
+    let request = try RequestedItems.read(options, builder, in: session)
     let delivery = try Delivery(
       context: context,
       options: options,
@@ -38,8 +38,8 @@ struct GetCommand: Command {
       try deliver(&items, delivery, facts, session)
       // Bodies that turned out damaged or missing at delivery are fetched.
       for _ in 1...Self.mostRounds
-      where !options.asksNobody
-        && items.standings.contains(where: { $0 == .damaged || $0 == .missing })
+      where !options.usesCacheOnly
+        && items.statuses.contains(where: { $0 == .damaged || $0 == .missing })
       {
         try fetch(&items, network, facts)
         try deliver(&items, delivery, facts, session)
@@ -77,27 +77,27 @@ struct GetCommand: Command {
 
   /// Looks up all declarations of the items, so that they are fetched as by a run.
   private func declared(
-    _ asked: AskedItems,
+    _ requested: RequestedItems,
     _ builder: RequestBuilder,
     _ session: ItemSession
   ) throws(CommandExit) -> ItemGathering {
     let store = try session.store()
     let known = try context.reading { () throws(Failure) in
       try DeclaredItems(
-        of: asked.entries.map(\.url),
-        zones: asked.entries.compactMap(\.zone),
+        of: requested.entries.map(\.url),
+        zones: requested.entries.compactMap(\.zone),
         by: builder,
         in: store,
-        typed: asked.typed,
-        lists: asked.lists
+        typed: requested.typed,
+        lists: requested.lists
       )
     }
-    context.console.report(asked.lists.warnings + known.warnings)
+    context.console.report(requested.lists.warnings + known.warnings)
     let isListed = options.readsManifest
     return ItemGathering(
-      of: WantedItems(asked.entries, declared: known, isListed: isListed),
-      loose: options.asksNobody
-        ? WantedItems(asked.entries, declared: known.withoutBodies, isListed: isListed) : nil
+      of: WantedItems(requested.entries, declared: known, isListed: isListed),
+      loose: options.usesCacheOnly
+        ? WantedItems(requested.entries, declared: known.withoutBodies, isListed: isListed) : nil
     )
   }
 
@@ -110,7 +110,7 @@ struct GetCommand: Command {
     _ session: ItemSession
   ) throws(CommandExit) -> Planner.Facts {
     let store = try session.store()
-    let facts = try context.facts(loaded, builder, session.places, store)
+    let facts = try context.facts(loaded, builder, session.locations, store)
     guard let store else { return facts }
     var kept = KeptItems(items.wanted, facts)
     let lasting = loaded.configuration.cache.negativeTimeToLive
@@ -120,18 +120,18 @@ struct GetCommand: Command {
         let record = try store.record(url: items.wanted.recordURL(item))
         let isSatisfied = record.map { kept.isSatisfied(item, by: $0) } ?? false
         if let record, isSatisfied, isFresh(record, as: item, &kept, facts) {
-          items.standings[item] = .kept
+          items.statuses[item] = .kept
         } else if let absence = try store.absence(of: url), !items.wanted.isPinned(item),
-          absence.asked == items.wanted.fingerprint(item, facts),
-          isTelling(absence, until: absence.end(lasting: lasting), besides: record, facts.now)
+          absence.requestHash == items.wanted.fingerprint(item, facts),
+          savesRequest(absence, until: absence.end(lasting: lasting), after: record, facts.now)
         {
-          items.standings[item] = .absent
+          items.statuses[item] = .absent
           items.absences[item] = absence
         } else if let record, isSatisfied,
           options.maximumAge.map({ isWithin($0, record, facts) }) ?? true,
           mayServeStale(record, as: item, items.wanted, facts)
         {
-          items.standings[item] = .kept
+          items.statuses[item] = .kept
         }
       }
     }
@@ -139,10 +139,10 @@ struct GetCommand: Command {
   }
 
   /// Whether a remembered absence still saves a request; a later answer overrides it.
-  private func isTelling(
+  private func savesRequest(
     _ absence: Absence,
     until end: Instant,
-    besides record: ContentRecord?,
+    after record: ContentRecord?,
     _ now: Instant
   ) -> Bool {
     guard !options.revalidates, now < end else { return false }
@@ -157,7 +157,7 @@ struct GetCommand: Command {
     _ kept: inout KeptItems,
     _ facts: Planner.Facts
   ) -> Bool {
-    guard !options.asksNobody else { return true }
+    guard !options.usesCacheOnly else { return true }
     guard !options.revalidates else { return false }
     if let limit = options.maximumAge, !isWithin(limit, record, facts) { return false }
     return kept.isFresh(item, record)
@@ -192,22 +192,22 @@ struct GetCommand: Command {
     _ network: ItemFetch,
     _ facts: Planner.Facts
   ) throws(CommandExit) {
-    let isAsked = items.standings.map { $0 == .missing || $0 == .damaged }
-    guard !options.asksNobody, isAsked.contains(true) else { return }
+    let needsFetch = items.statuses.map { $0 == .missing || $0 == .damaged }
+    guard !options.usesCacheOnly, needsFetch.contains(true) else { return }
     let fetched = try network.fetch(
       items.wanted,
-      where: { isAsked[$0] },
+      where: { needsFetch[$0] },
       replacing: items.damaged.values.sorted(),
       facts: facts
     )
     items.reports.append(fetched.report)
     items.damaged = [:]
     let gone = Set(fetched.report.items.lazy.filter { $0.failure?.code == .gone }.map(\.url))
-    for item in isAsked.indices where isAsked[item] {
-      items.standings[item] =
-        fetched.isAnswered[item]
+    for item in needsFetch.indices where needsFetch[item] {
+      items.statuses[item] =
+        fetched.hasSucceeded[item]
         ? .fetched : gone.contains(items.wanted.url(item)) ? .gone : .withheld
-      if !fetched.isAnswered[item], try isLeftOver(item, items, since: fetched.start, network) {
+      if !fetched.hasSucceeded[item], try isLeftOver(item, items, since: fetched.start, network) {
         items.transient.insert(items.wanted.url(item))
       }
     }
@@ -227,7 +227,7 @@ struct GetCommand: Command {
 
   /// Records the use for eviction; ignored if the state cannot be written.
   private func markUsed(_ items: ItemGathering, _ session: ItemSession, _ setup: AnalyticsSetup) {
-    let missed = items.standings.indices.filter { items.standings[$0] != .delivered }
+    let missed = items.statuses.indices.filter { items.statuses[$0] != .delivered }
     guard !items.delivered.isEmpty || setup.collector != nil && !missed.isEmpty,
       let state = try? session.writingState()
     else { return }
@@ -239,11 +239,11 @@ struct GetCommand: Command {
     if setup.collector != nil {
       var tally = CacheTally(setup.prefixes)
       for item in items.delivered {
-        tally.note(items.wanted.url(item.number), isHit: !item.isFetched)
+        tally.count(items.wanted.url(item.number), isHit: !item.isFetched)
       }
-      for item in missed { tally.note(items.wanted.entries[item].url.string, isHit: false) }
+      for item in missed { tally.count(items.wanted.entries[item].url.string, isHit: false) }
       try? state.queue(
-        tally.take().events(at: now, hiding: context.console.needles),
+        tally.drain().events(at: now, hiding: context.console.needles),
         of: setup.identity,
         within: setup.bounds,
         at: now
@@ -253,16 +253,16 @@ struct GetCommand: Command {
 
   private func conclude(
     _ items: ItemGathering,
-    _ asked: AskedItems,
+    _ requested: RequestedItems,
     _ loaded: LoadedConfiguration
   ) -> Int32 {
-    let told = Dictionary(items.reports.flatMap(\.items).map { ($0.url, $0) }) { $1 }
+    let results = Dictionary(items.reports.flatMap(\.items).map { ($0.url, $0) }) { $1 }
     let older = items.delivered.filter {
-      $0.isStale || told[items.wanted.url($0.number)]?.outcome == .stale
+      $0.isStale || results[items.wanted.url($0.number)]?.outcome == .stale
     }
     for item in older {
       let url = items.wanted.entries[item.number].url
-      let result = told[url.string]
+      let result = results[url.string]
       let reason = result?.failure?.message ?? result?.reason ?? "it could not be confirmed"
       context.console.report(
         "get.stale",
@@ -270,10 +270,10 @@ struct GetCommand: Command {
         severity: .warning
       )
     }
-    let troubles = troubles(items, asked, told, loaded)
+    let troubles = troubles(items, requested, results, loaded)
     context.console.report(troubles.diagnostics)
-    let isDamaged = options.asksNobody && !items.damaged.isEmpty
-    let status = isDamaged ? .io : status(items, asked)
+    let isDamaged = options.usesCacheOnly && !items.damaged.isEmpty
+    let status = isDamaged ? .io : status(items, requested)
     if context.shared.isJSON, !isSilent {
       let stale = Set(older.map(\.number))
       let documents = items.delivered.map { item -> JSONValue in
@@ -299,8 +299,8 @@ struct GetCommand: Command {
 
   private func troubles(
     _ items: ItemGathering,
-    _ asked: AskedItems,
-    _ told: [String: ItemResult],
+    _ requested: RequestedItems,
+    _ results: [String: ItemResult],
     _ loaded: LoadedConfiguration
   ) -> GetTroubles {
     var troubles = GetTroubles(of: loaded)
@@ -308,9 +308,9 @@ struct GetCommand: Command {
     for result in items.reports.flatMap(\.items) where !delivered.contains(result.url) {
       if let failure = result.failure { troubles.add(failure, of: result.url) }
     }
-    for (item, standing) in items.standings.enumerated() where standing != .delivered {
+    for (item, itemStatus) in items.statuses.enumerated() where itemStatus != .delivered {
       let url = items.wanted.entries[item].url
-      let result = told[url.string]
+      let result = results[url.string]
       if items.transient.contains(url.string) {
         troubles.addUnkept(url)
       } else if let result, let deferral = result.deferral {
@@ -319,22 +319,22 @@ struct GetCommand: Command {
         troubles.addInterrupted(url)
       } else if let absence = items.absences[item] {
         troubles.add(absence, of: url)
-      } else if options.asksNobody, standing == .damaged {
+      } else if options.usesCacheOnly, itemStatus == .damaged {
         troubles.addDamaged(url)
       } else if result?.failure == nil {
         troubles.addMissing(url)
       }
     }
-    for name in asked.unknown {
-      troubles.note(unknown: name, asked.diagnostic(ofUnknown: name))
+    for name in requested.unknown {
+      troubles.addUnknownName(name, requested.diagnostic(ofUnknown: name))
     }
     return troubles
   }
 
-  private func status(_ items: ItemGathering, _ asked: AskedItems) -> ExitStatus {
+  private func status(_ items: ItemGathering, _ requested: RequestedItems) -> ExitStatus {
     // A stale copy that the user allows is no failure; a trust failure still is.
     let stale = Set(items.delivered.filter(\.isStale).map { items.wanted.url($0.number) })
-    var isWhole = !asked.isPartial && asked.rejected.isEmpty && asked.unknown.isEmpty
+    var isWhole = !requested.isPartial && requested.rejected.isEmpty && requested.unknown.isEmpty
     for var report in items.reports {
       for index in report.items.indices where stale.contains(report.items[index].url) {
         report.items[index].isRequired = false
@@ -345,8 +345,8 @@ struct GetCommand: Command {
       case let status: return status
       }
     }
-    if asked.rejected.contains(where: { $0.failure.code.category == .trust }) { return .trust }
-    if isWhole, items.standings.allSatisfy({ $0 == .delivered }) { return .ok }
+    if requested.rejected.contains(where: { $0.failure.code.category == .trust }) { return .trust }
+    if isWhole, items.statuses.allSatisfy({ $0 == .delivered }) { return .ok }
     return items.delivered.isEmpty ? .nothing : .incomplete
   }
 }

@@ -108,7 +108,7 @@ struct GetTroubles {
     add(url.redacted, "item.not-cached", "it is not in the cache as it is declared")
   }
 
-  mutating func note(unknown name: String, _ diagnostic: Diagnostic) {
+  mutating func addUnknownName(_ name: String, _ diagnostic: Diagnostic) {
     troubles.append(
       Trouble(url: Redaction.url(name), diagnostic: diagnostic, isRetryable: false)
     )

@@ -6,7 +6,7 @@ import PrefetchSystem
 /// `list --identities`: lists the users of the cache and of the lower caches.
 struct IdentityList {
   let context: CommandContext
-  let places: Places
+  let locations: CacheLocations
 
   private struct Identity {
     let name: String
@@ -28,7 +28,7 @@ struct IdentityList {
   }
 
   private func gather() throws(CommandExit) -> [Identity] {
-    guard let store = try context.readingStore(places) else { return [] }
+    guard let store = try context.readingStore(locations) else { return [] }
     return try context.reading { () throws(Failure) in
       var identities = try gather(store, below: nil)
       for path in store.below {
@@ -61,7 +61,7 @@ struct IdentityList {
   private func line(_ identity: Identity) -> String {
     let last = identity.lastRun.map { Timestamp.format($0) } ?? "-"
     let remark =
-      identity.cache.map { "\tin \(SafeText.line($0))" } ?? (isGone(identity) ? "\tgone" : "")
+      identity.cache.map { "\tin \(SafeText.line($0))" } ?? (isMissing(identity) ? "\tgone" : "")
     return "\(identity.items)\t\(identity.bytes)\t\(last)\t\(SafeText.line(identity.name))\(remark)"
   }
 
@@ -72,13 +72,13 @@ struct IdentityList {
       "items": .integer(Int64(identity.items)),
       "bytes": .integer(identity.bytes),
       "last_run": .time(identity.lastRun),
-      "gone": .bool(isGone(identity)),
+      "gone": .bool(isMissing(identity)),
       "lower": .optional(identity.cache),
     ]
   }
 
   /// Whether the identity's file is missing; a lower cache may come from another machine.
-  private func isGone(_ identity: Identity) -> Bool {
+  private func isMissing(_ identity: Identity) -> Bool {
     identity.cache == nil && identity.name.hasPrefix("/")
       && FileReading.realPath(identity.name) == nil
   }

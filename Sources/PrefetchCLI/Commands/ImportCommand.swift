@@ -9,7 +9,7 @@ struct ImportCommand: Command {
   let options: ImportOptions
 
   func run() throws(CommandExit) -> Int32 {
-    if let folder = options.folder { return try takeIn(folder) }
+    if let folder = options.folder { return try importCache(folder) }
     guard let declared = options.url else { return ExitStatus.usage.code }
     let url = declared.url
     if let type = options.type, ["hls", "dash", "vast"].contains(type) {
@@ -20,11 +20,11 @@ struct ImportCommand: Command {
         hint: "`--type file` stores this one alone"
       )
     }
-    let (loaded, places) = try context.standing()
+    let (loaded, locations) = try context.configurationAndLocations()
     let rules = loaded.configuration.policy.room
     let digest: ContentDigest
     do throws(Failure) {
-      digest = try store(declared, places, loaded, within: rules.limit)
+      digest = try store(declared, locations, loaded, within: rules.limit)
     } catch {
       if error.code == .digestMismatch {
         throw context.failed(.trust, "import.digest_mismatch", error.message)
@@ -38,7 +38,8 @@ struct ImportCommand: Command {
       context.console.print([
         "schema": "prefetch-import/1", "url": .string(url.redacted),
         "digest": .string(digest.description),
-        "path": .string(places.bodies.path(of: digest)), "dir": .null, "items": 1, "bytes": .null,
+        "path": .string(locations.bodies.path(of: digest)), "dir": .null, "items": 1,
+        "bytes": .null,
         "known": 0, "left_out": .array([]),
       ])
     } else if !context.shared.isQuiet {
@@ -49,8 +50,8 @@ struct ImportCommand: Command {
 
   // MARK: Another cache
 
-  private func takeIn(_ folder: String) throws(CommandExit) -> Int32 {
-    let (loaded, places) = try context.standing()
+  private func importCache(_ folder: String) throws(CommandExit) -> Int32 {
+    let (loaded, locations) = try context.configurationAndLocations()
     let found = try context.reading { () throws(Failure) in
       try DiskStore.openForeign(folder, clockStart: context.clock.now().wall)
     }
@@ -63,24 +64,24 @@ struct ImportCommand: Command {
       )
     }
     let summary = try context.reading { () throws(Failure) in
-      try takeIn(other, loaded, places)
+      try importItems(other, loaded, locations)
     }
-    context.console.report(other.takeDiagnostics() + summary.leftOut.map(Self.diagnostic))
-    tell(summary, of: folder)
+    context.console.report(other.drainDiagnostics() + summary.leftOut.map(Self.diagnostic))
+    printSummary(summary, of: folder)
     if summary.leftOut.contains(where: { $0.failure.code == .digestMismatch }) {
       return ExitStatus.trust.code
     }
     return summary.leftOut.isEmpty ? ExitStatus.ok.code : ExitStatus.incomplete.code
   }
 
-  private func takeIn(
+  private func importItems(
     _ other: DiskStore,
     _ loaded: LoadedConfiguration,
-    _ places: Places
+    _ locations: CacheLocations
   ) throws(Failure) -> ImportSummary {
     let urls = try other.storedURLs().compactMap { try? WebURL($0) }
     let store = try context.writingStore(
-      places,
+      locations,
       durability: loaded.configuration.cache.durability
     )
     let known = try DeclaredItems(of: urls, by: context.builder(loaded), in: store)
@@ -104,9 +105,9 @@ struct ImportCommand: Command {
       },
       isCancelled: { StopSignals.pending != nil }
     )
-    let summary = try store.takeIn(other, terms)
+    let summary = try store.importItems(from: other, terms)
     try store.close()
-    context.console.report(store.takeDiagnostics())
+    context.console.report(store.drainDiagnostics())
     return summary
   }
 
@@ -117,7 +118,7 @@ struct ImportCommand: Command {
     )
   }
 
-  private func tell(_ summary: ImportSummary, of folder: String) {
+  private func printSummary(_ summary: ImportSummary, of folder: String) {
     if context.shared.isJSON {
       context.console.print([
         "schema": "prefetch-import/1", "url": .null, "digest": .null, "path": .null,
@@ -142,12 +143,12 @@ struct ImportCommand: Command {
 
   private func store(
     _ declared: DeclaredURL,
-    _ places: Places,
+    _ locations: CacheLocations,
     _ loaded: LoadedConfiguration,
     within limit: Int64?
   ) throws(Failure) -> ContentDigest {
     let store = try context.writingStore(
-      places,
+      locations,
       durability: loaded.configuration.cache.durability
     )
     let known = try DeclaredItems(of: [declared.url], by: context.builder(loaded), in: store)
@@ -180,7 +181,7 @@ struct ImportCommand: Command {
     )
     _ = try store.commit([.store(record, body: body, joining: [])], within: limit)
     try store.close()
-    context.console.report(store.takeDiagnostics())
+    context.console.report(store.drainDiagnostics())
     return body.digest
   }
 }

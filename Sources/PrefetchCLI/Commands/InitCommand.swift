@@ -33,12 +33,12 @@ struct InitCommand: Command {
   }
 
   /// Refuses to overwrite a file; the hint shows the segment that may be added to it.
-  private func exists(_ path: String, _ list: BeginningText.List?) -> CommandExit {
+  private func exists(_ path: String, _ list: InitialConfigurationText.List?) -> CommandExit {
     let origin = options.origin.map {
       PathText.absolute($0, in: context.environment.currentDirectory)
     }
     let known = segments(of: path).first { segment in
-      if case .local(let place)? = segment.manifest { place == origin } else { false }
+      if case .local(let listPath)? = segment.manifest { listPath == origin } else { false }
     }
     let shown = known == nil ? list?.segment ?? [] : []
     let hint =
@@ -59,20 +59,20 @@ struct InitCommand: Command {
     return exit
   }
 
-  private typealias Beginning = (text: String, list: BeginningText.List?)
+  private typealias InitialConfiguration = (text: String, list: InitialConfigurationText.List?)
 
-  private func text(for path: String) throws(CommandExit) -> Beginning {
-    guard let origin = options.origin else { return (BeginningText.ofNothing, nil) }
+  private func text(for path: String) throws(CommandExit) -> InitialConfiguration {
+    guard let origin = options.origin else { return (InitialConfigurationText.ofNothing, nil) }
     if origin.contains("://") {
       guard let url = try TypedURL.read(origin, isKnown: false, context) else { return ("", nil) }
       let source = ManifestSource(bytes: .file(origin), base: nil, mime: nil, name: origin)
-      let list = BeginningText.List(
-        place: PlainHostName.undotted(origin),
+      let list = InitialConfigurationText.List(
+        location: PlainHostName.undotted(origin),
         base: base,
         tool: ManifestReader.tool(for: source, bytes: nil).map { tool($0, origin, path) }
       )
       let hosts = [try? WebURL(PlainHostName.undotted(url.url.string)), base].compactMap(\.self)
-      return (BeginningText.of(list, plainHosts: hosts.plainHosts), list)
+      return (InitialConfigurationText.of(list, plainHosts: hosts.plainHosts), list)
     }
     guard origin != "-", !SystemFiles.isStream(origin) else {
       throw fail("it can be read only once, and every run reads its list; save it as a file")
@@ -85,7 +85,7 @@ struct InitCommand: Command {
     } catch {
       throw fail("it \(error.reason)")
     }
-    guard !isPropertyList(bytes) else { return (try taken(fromApp: origin), nil) }
+    guard !isPropertyList(bytes) else { return (try convertedText(fromApp: origin), nil) }
     return try list(bytes, at: origin, path)
   }
 
@@ -99,7 +99,7 @@ struct InitCommand: Command {
     _ bytes: [UInt8],
     at origin: String,
     _ path: String
-  ) throws(CommandExit) -> Beginning {
+  ) throws(CommandExit) -> InitialConfiguration {
     var source = ManifestSource(
       bytes: .file(origin),
       base: options.base,
@@ -123,7 +123,7 @@ struct InitCommand: Command {
         hint: "set `base` in what was written, or give `--base-url` to `init`"
       )
     }
-    if manifest.itemCount + manifest.parts.count == 0 {
+    if manifest.itemCount + manifest.furtherDocuments.count == 0 {
       context.console.report(
         "manifest.empty",
         "`\(SafeText.line(origin))` has no items now",
@@ -132,20 +132,25 @@ struct InitCommand: Command {
           "`check` and `run` refuse the list until it has items, or the segment has `allow_empty: true`"
       )
     }
-    let list = BeginningText.List(
-      place: place(of: origin, in: path),
+    let list = InitialConfigurationText.List(
+      location: location(of: origin, in: path),
       base: base,
       // Only the index knows which files a requirement means, and a run asks it.
-      items: manifest.itemCount + manifest.parts.count,
+      items: manifest.itemCount + manifest.furtherDocuments.count,
       tool: tool.map { self.tool($0, origin, path) }
     )
-    let urls = manifest.entries.allOrigins + manifest.parts.map(\.url) + [base].compactMap(\.self)
-    return (BeginningText.of(list, plainHosts: urls.plainHosts), list)
+    let urls =
+      manifest.entries.allOrigins + manifest.furtherDocuments.map(\.url) + [base].compactMap(\.self)
+    return (InitialConfigurationText.of(list, plainHosts: urls.plainHosts), list)
   }
 
   /// Chooses names for a lock file that no other configuration of the folder uses, since two of one
   /// name would remove each other's items.
-  private func tool(_ tool: ListTool, _ origin: String, _ path: String) -> BeginningText.Tool {
+  private func tool(
+    _ tool: ListTool,
+    _ origin: String,
+    _ path: String
+  ) -> InitialConfigurationText.Tool {
     let usual = "prefetch.yaml"
     let current = context.environment.currentDirectory
     let (folder, leaf) = PathText.split(
@@ -156,12 +161,12 @@ struct InitCommand: Command {
     let isFurther = path == "-" && FileReading.exists(usual)
     let stem = leaf.hasSuffix(".yaml") ? String(leaf.dropLast(5)) : String(leaf)
     let suffix = isFurther ? tool.packages : leaf == usual ? "" : stem
-    let taken = Set(segments(of: path).map(\.name))
+    let usedNames = Set(segments(of: path).map(\.name))
     let list = PathText.split(origin).leaf.prefix { $0 != "." }
     let names =
       [tool.packages, "\(tool.packages)-\(list)"]
       + (2...99).map { "\(tool.packages)-\($0)" }
-    let segment = names.first { !taken.contains($0) } ?? tool.packages
+    let segment = names.first { !usedNames.contains($0) } ?? tool.packages
     return .init(
       layout: tool.layout,
       project: [project.isEmpty ? "packages" : String(project), suffix].filter { !$0.isEmpty }
@@ -197,12 +202,14 @@ struct InitCommand: Command {
   }
 
   /// Returns the list's path relative to the folder of the written file.
-  private func place(of origin: String, in path: String) -> String {
+  private func location(of origin: String, in path: String) -> String {
     guard !origin.hasPrefix("/") else { return origin }
     let current = context.environment.currentDirectory
-    let isBeside =
+    let isInCurrentFolder =
       path == "-" || PathText.split(PathText.absolute(path, in: current)).folder == current
-    if !isBeside { return FileReading.realPath("\(current)/\(origin)") ?? "\(current)/\(origin)" }
+    if !isInCurrentFolder {
+      return FileReading.realPath("\(current)/\(origin)") ?? "\(current)/\(origin)"
+    }
     return origin.hasPrefix("./") || origin.hasPrefix("../") ? origin : "./\(origin)"
   }
 
@@ -216,7 +223,7 @@ struct InitCommand: Command {
     }
   }
 
-  private func taken(fromApp origin: String) throws(CommandExit) -> String {
+  private func convertedText(fromApp origin: String) throws(CommandExit) -> String {
     var loader = ConfigurationLoader()
     loader.files = [origin]
     loader.requiresSources = false
@@ -233,7 +240,7 @@ struct InitCommand: Command {
     var nothing = ConfigurationLoader()
     nothing.searches = false
     nothing.requiresFile = false
-    return BeginningText.of(
+    return InitialConfigurationText.of(
       loaded,
       origin: origin,
       plainHosts: plainHosts(loaded),
@@ -247,7 +254,7 @@ struct InitCommand: Command {
     let now = context.clock.now().wall
     return loaded.configuration.segments.compactMap { segment -> WebURL? in
       guard case .remote(let url)? = segment.manifest,
-        case .refused = security.decisive.decide(url, for: .manifest, at: now)
+        case .refused = security.effective.decide(url, for: .manifest, at: now)
       else { return nil }
       return try? WebURL(PlainHostName.undotted(url.string))
     }.plainHosts.filter { security.exceptions[$0] == nil }

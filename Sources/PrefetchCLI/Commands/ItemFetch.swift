@@ -24,7 +24,7 @@ struct ItemFetch {
     var report: Report
     var start: Instant
     /// Whether each item's body, new or kept, satisfies all segments that declare it.
-    var isAnswered: [Bool]
+    var hasSucceeded: [Bool]
     /// Key of the digests of headers in the cache that received the bodies.
     var key: VarianceKey
   }
@@ -32,16 +32,16 @@ struct ItemFetch {
   /// Fetches the chosen items after removing `damaged` bodies; `facts` identify absences.
   func fetch(
     _ items: WantedItems,
-    where isAsked: (Int) -> Bool = { _ in true },
+    where isChosen: (Int) -> Bool = { _ in true },
     replacing damaged: [ContentDigest] = [],
     facts: Planner.Facts? = nil,
     observer: (any RunObserver)? = nil
   ) throws(CommandExit) -> Fetched {
-    let asked = items.segments(isAsked)
+    let chosen = items.segments(isChosen)
     var request = RunRequest(
       mode: .get,
       identity: builder.identity,
-      segments: asked.map(\.declaration),
+      segments: chosen.map(\.declaration),
       policy: builder.policy
     )
     if let quality {
@@ -61,9 +61,9 @@ struct ItemFetch {
     request.servesClients = servesClients
     request.policy.wakesPaused = true
     request.policy.bringsThumbnails = bringsThumbnails
-    let license = context.license(loaded, builder, session.places)
+    let license = context.license(loaded, builder, session.locations)
     request.credentials = license.credentials
-    request.withheld = license.withheld
+    request.unregisteredOrigin = license.withheld
     // The publisher's switch stops runs, not requests of users and clients.
     for index in request.segments.indices {
       request.segments[index].network?.isSwitchedOff = false
@@ -76,7 +76,7 @@ struct ItemFetch {
       let start = context.clock.now().wall
       let store = try session.writingStore()
       if !damaged.isEmpty { try store.dropDamaged(damaged) }
-      context.console.report(store.takeDiagnostics())
+      context.console.report(store.drainDiagnostics())
       let progress = isWatched ? ProgressDisplay(context) : nil
       defer { progress?.finish() }
       let observers: [(any RunObserver)?] = [
@@ -98,13 +98,19 @@ struct ItemFetch {
       run.observers = observers.compactMap { $0 }
       run.isTraced = isWatched && context.shared.verbosity > 0
       var report = try run.run(wanted)
-      if wasHeldBack(report) { license.note(in: &report) }
+      if wasHeldBack(report) { license.addResult(to: &report) }
       if let facts { try rememberAbsences(report, of: items, facts, in: store) }
-      let isAnswered = try answered(asked.map(\.items), of: items, report, since: start, in: store)
+      let hasSucceeded = try findSucceeded(
+        chosen.map(\.items),
+        of: items,
+        report,
+        since: start,
+        in: store
+      )
       let key = try store.varianceKey()
-      context.console.report(store.takeDiagnostics())
+      context.console.report(store.drainDiagnostics())
       remember(report)
-      return Fetched(report: report, start: start, isAnswered: isAnswered, key: key)
+      return Fetched(report: report, start: start, hasSucceeded: hasSucceeded, key: key)
     }
   }
 
@@ -133,14 +139,14 @@ struct ItemFetch {
       let url = items.url(item)
       guard let result = gone[url], !items.isPinned(item) else { continue }
       let absence = Absence(
-        asked: items.fingerprint(item, facts),
+        requestHash: items.fingerprint(item, facts),
         status: result.status ?? 404,
         since: now,
-        until: result.absence?.end(under: [.atMost(lasting)], answeredAt: now) ?? now
+        until: result.absence?.end(under: [.atMost(lasting)], respondedAt: now) ?? now
       )
       if now < absence.until { absences[url] = absence }
     }
-    try store.note(absences, lasting: lasting)
+    try store.recordAbsences(absences, lasting: lasting)
   }
 
   /// Remembers facts about hosts; ignored if the state cannot be written.
@@ -149,34 +155,34 @@ struct ItemFetch {
     try? HostMemory.remember(report, of: loaded, in: state)
   }
 
-  /// Returns which items of `asked` were answered; the report of an interrupted segment lists only
+  /// Returns which items of `chosen` were answered; the report of an interrupted segment lists only
   /// some failures.
-  private func answered(
-    _ asked: [[Int]],
+  private func findSucceeded(
+    _ chosen: [[Int]],
     of items: WantedItems,
     _ report: Report,
     since start: Instant,
     in store: DiskStore
   ) throws(Failure) -> [Bool] {
-    var isAnswered = [Bool](repeating: false, count: items.count)
+    var hasSucceeded = [Bool](repeating: false, count: items.count)
     let unmet = Set(
       report.items.lazy.filter { $0.failure != nil || $0.outcome == .deferred }.map(\.url)
     )
-    for items in asked { for item in items { isAnswered[item] = true } }
-    for (segment, numbers) in zip(report.segments, asked) {
+    for items in chosen { for item in items { hasSucceeded[item] = true } }
+    for (segment, numbers) in zip(report.segments, chosen) {
       let isWhole = segment.totals.items == Int64(numbers.count)
-      for item in numbers where isAnswered[item] {
+      for item in numbers where hasSucceeded[item] {
         let url = items.url(item)
         if unmet.contains(url) {
-          isAnswered[item] = false
+          hasSucceeded[item] = false
         } else if !isWhole {
           let confirmed = try store.record(url: items.recordURL(item))?.validatedAt
-          isAnswered[item] = confirmed.map { start <= $0 } ?? false
+          hasSucceeded[item] = confirmed.map { start <= $0 } ?? false
         }
       }
     }
-    for (item, first) in items.repeated { isAnswered[item] = isAnswered[first] }
-    return isAnswered
+    for (item, first) in items.repeated { hasSucceeded[item] = hasSucceeded[first] }
+    return hasSucceeded
   }
 
   func forget(_ urls: Set<String>) throws(CommandExit) {

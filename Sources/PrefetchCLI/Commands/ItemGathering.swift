@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchStore
 
 struct ItemGathering {
-  enum Standing {
+  enum ItemStatus {
     case kept
     case missing
     /// The stored body would be usable but does not match its digest.
@@ -20,7 +20,7 @@ struct ItemGathering {
   let wanted: WantedItems
   /// Wanted items without declared digests and sizes; nil unless the network is off.
   let loose: WantedItems?
-  var standings: [Standing]
+  var statuses: [ItemStatus]
   var absences: [Int: Absence] = [:]
   var damaged: [Int: ContentDigest] = [:]
   /// URLs of bodies that came with `no-store` and belong to no segment.
@@ -31,7 +31,7 @@ struct ItemGathering {
   init(of wanted: WantedItems, loose: WantedItems?) {
     self.wanted = wanted
     self.loose = loose
-    standings = Array(repeating: .missing, count: wanted.count)
+    statuses = Array(repeating: .missing, count: wanted.count)
   }
 
   /// Whether an older copy is delivered although its list now declares another body.

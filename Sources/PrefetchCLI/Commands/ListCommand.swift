@@ -10,30 +10,32 @@ struct ListCommand: Command {
   let options: ListOptions
 
   func run() throws(CommandExit) -> Int32 {
-    let (loaded, places) = try context.standing()
-    if options.listsIdentities { return try IdentityList(context: context, places: places).run() }
-    let uses = try readUses(places)
-    let store = try context.readingStore(places)
+    let (loaded, locations) = try context.configurationAndLocations()
+    if options.listsIdentities {
+      return try IdentityList(context: context, locations: locations).run()
+    }
+    let uses = try readUses(locations)
+    let store = try context.readingStore(locations)
     let printer = ItemPrinter(
       console: context.console,
-      bodies: store?.bodyPaths ?? places.bodies,
+      bodies: store?.bodyPaths ?? locations.bodies,
       uses: uses,
       grants: GrantedLifetimes(loaded.configuration),
-      progress: context.shared.isJSON ? ItemProgress.byURL(inCache: places.cache) : [:]
+      progress: context.shared.isJSON ? ItemProgress.byURL(inCache: locations.cache) : [:]
     )
-    let declared = try declared(loaded, places, store)
-    let consumed = try consumptions(places)
+    let declared = try declared(loaded, locations, store)
+    let consumed = try consumptions(locations)
     do throws(Failure) {
       var bodiless = (declared?.items ?? []).compactMap { listed($0, declared) }
-      if options.states.contains(.deleted) { bodiless += try deleted(places, store, declared) }
+      if options.states.contains(.deleted) { bodiless += try deleted(locations, store, declared) }
       // Without sort keys, items without a row follow all stored ones.
       var merge = ListMerge(bodiless, by: options.sortKeys, uses: uses)
       if let store {
         try list(store, printer, uses, declared, consumed) { item in
-          for before in merge.take(before: item) { print(before, printer) }
+          for before in merge.drain(before: item) { print(before, printer) }
         }
       }
-      for item in merge.takeAll() { print(item, printer) }
+      for item in merge.drainAll() { print(item, printer) }
     } catch {
       guard printer.hasBegun else { throw context.storeFailed(error) }
       // A document that was begun cannot turn into an error document.
@@ -44,25 +46,25 @@ struct ListCommand: Command {
     return ExitStatus.ok.code
   }
 
-  private func readUses(_ places: Places) throws(CommandExit) -> [String: Instant] {
+  private func readUses(_ locations: CacheLocations) throws(CommandExit) -> [String: Instant] {
     guard context.shared.isJSON || options.sortKeys.contains(where: { $0.field == .used }) else {
       return [:]
     }
-    guard let state = try context.readingState(places) else { return [:] }
+    guard let state = try context.readingState(locations) else { return [:] }
     return try context.reading { () throws(Failure) in try state.uses() }
   }
 
   /// Returns declared items without a body, if the filters can match them.
   private func declared(
     _ loaded: LoadedConfiguration,
-    _ places: Places,
+    _ locations: CacheLocations,
     _ store: DiskStore?
   ) throws(CommandExit) -> DeclaredStates? {
     let open: Set<ItemState> = [.pending, .discovered, .queued, .downloading, .idle, .deleted]
     guard !options.parents.isEmpty || options.states.contains(where: open.contains) else {
       return nil
     }
-    return try DeclaredStates(context, loaded, places, store)
+    return try DeclaredStates(context, loaded, locations, store)
   }
 
   /// Whether the item is listed from its declaration, since a row without a body holds no reason.
@@ -70,11 +72,13 @@ struct ListCommand: Command {
     guard let declared, item.size == nil, item.state != .paused, item.state != .failed else {
       return false
     }
-    return declared.places[item.url] != nil
+    return declared.indexByURL[item.url] != nil
   }
 
-  private func consumptions(_ places: Places) throws(CommandExit) -> [String: Instant] {
-    guard options.isUnconsumedOnly, let state = try context.readingState(places) else { return [:] }
+  private func consumptions(_ locations: CacheLocations) throws(CommandExit) -> [String: Instant] {
+    guard options.isUnconsumedOnly, let state = try context.readingState(locations) else {
+      return [:]
+    }
     return try context.reading { () throws(Failure) in try state.consumptions() }
   }
 
@@ -119,17 +123,17 @@ struct ListCommand: Command {
 
   /// Returns items that were removed in the last 30 days and are not stored.
   private func deleted(
-    _ places: Places,
+    _ locations: CacheLocations,
     _ store: DiskStore?,
     _ declared: DeclaredStates?
   ) throws(Failure) -> [ListedItem] {
     var found: [ListedItem] = []
     var reports: [Diagnostic] = []
-    let state = try StateStore.openForReading(state: places.state, reports: &reports)
+    let state = try StateStore.openForReading(state: locations.state, reports: &reports)
     let now = context.clock.now().wall
     let removals = try state?.removals(since: now + .seconds(-30 * 86_400)) ?? [:]
     for (url, instant) in removals.sorted(by: { $0.key < $1.key }) {
-      guard try store?.record(url: url) == nil, declared?.places[url] == nil,
+      guard try store?.record(url: url) == nil, declared?.indexByURL[url] == nil,
         let address = try? WebURL(url)
       else { continue }
       var record = ContentRecord(url: address.string, id: ItemIdentifier.make(for: address))
@@ -188,7 +192,7 @@ struct ListCommand: Command {
     (options.categories.isEmpty || options.categories.contains(where: record.categories.contains))
       && (options.parents.isEmpty
         || options.parents.contains { parent in
-          record.categories.contains { declared?.isCategory($0, partOf: parent) ?? false }
+          record.categories.contains { declared?.isCategory($0, within: parent) ?? false }
         })
       && (options.search.map { found($0, in: record) } ?? true)
       && (options.types.isEmpty || options.types.contains(record.type ?? "file"))
@@ -246,7 +250,7 @@ private final class ItemPrinter {
     reason: String? = nil
   ) {
     guard isDocument else { return printLine(item) }
-    console.print(piece: hasBegun ? ",\n    " : "\(Self.head)\n    ")
+    console.print(chunk: hasBegun ? ",\n    " : "\(Self.head)\n    ")
     hasBegun = true
     let cached = CachedItem(
       record: record,
@@ -259,11 +263,11 @@ private final class ItemPrinter {
     )
     let document = cached.json(bodies: bodies).masked(needles: console.needles)
     let bytes = JSONWriter.bytes(document, form: .pretty, level: 2)
-    console.print(piece: String(decoding: bytes, as: UTF8.self))
+    console.print(chunk: String(decoding: bytes, as: UTF8.self))
   }
 
   func endDocument() {
-    console.print(piece: hasBegun ? "\n  ]\n}\n" : "\(Self.head)]\n}\n")
+    console.print(chunk: hasBegun ? "\n  ]\n}\n" : "\(Self.head)]\n}\n")
   }
 
   private static let head = "{\n  \"schema\": \"prefetch-list/1\",\n  \"items\": ["

@@ -17,7 +17,7 @@ struct ListExplanation {
   init?(
     of word: String,
     _ loaded: LoadedConfiguration,
-    _ places: Places,
+    _ locations: CacheLocations,
     _ context: CommandContext
   ) throws(CommandExit) {
     guard !word.contains("://") else { return nil }
@@ -32,8 +32,8 @@ struct ListExplanation {
     }
     guard !found.segments.isEmpty else { return nil }
     (path, segments) = found
-    let store = try context.readingStore(places)
-    let state = try context.readingState(places)
+    let store = try context.readingStore(locations)
+    let state = try context.readingState(locations)
     let records = try context.reading { () throws(Failure) in try store?.segments() ?? [] }
     last = records.first {
       $0.key.identity == loaded.identity && found.segments.contains($0.key.name)

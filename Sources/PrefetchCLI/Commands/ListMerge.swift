@@ -12,9 +12,9 @@ struct ListedItem {
 struct ListMerge {
   private let keys: [SortKey]
   private let uses: [String: Instant]
-  private var waiting: ArraySlice<Placed>
+  private var waiting: ArraySlice<KeyedItem>
 
-  private struct Placed {
+  private struct KeyedItem {
     var item: ListedItem
     var values: [Value]
   }
@@ -47,25 +47,25 @@ struct ListMerge {
     self.keys = keys
     self.uses = uses
     waiting = []
-    let placed = items.map { Placed(item: $0, values: values(of: $0)) }
-    waiting = (keys.isEmpty ? placed : placed.sorted { precedes($0, $1) })[...]
+    let keyed = items.map { KeyedItem(item: $0, values: values(of: $0)) }
+    waiting = (keys.isEmpty ? keyed : keyed.sorted { precedes($0, $1) })[...]
   }
 
   /// Takes the waiting items that precede a stored one; none without sort keys.
-  mutating func take(before item: ListedItem) -> [ListedItem] {
+  mutating func drain(before item: ListedItem) -> [ListedItem] {
     guard !keys.isEmpty, !waiting.isEmpty else { return [] }
-    let place = Placed(item: item, values: values(of: item))
-    let count = waiting.prefix { precedes($0, place) }.count
+    let keyed = KeyedItem(item: item, values: values(of: item))
+    let count = waiting.prefix { precedes($0, keyed) }.count
     defer { waiting = waiting.dropFirst(count) }
     return waiting.prefix(count).map(\.item)
   }
 
-  mutating func takeAll() -> [ListedItem] {
+  mutating func drainAll() -> [ListedItem] {
     defer { waiting = [] }
     return waiting.map(\.item)
   }
 
-  private func precedes(_ one: Placed, _ two: Placed) -> Bool {
+  private func precedes(_ one: KeyedItem, _ two: KeyedItem) -> Bool {
     for (index, key) in keys.enumerated() {
       let order = one.values[index].order(before: two.values[index])
       if order != 0 { return key.isDescending ? order > 0 : order < 0 }

@@ -9,8 +9,8 @@ struct LogCommand: Command {
   let options: LogOptions
 
   func run() throws(CommandExit) -> Int32 {
-    let (_, places) = try context.standing()
-    let urls = try urls(places)
+    let (_, locations) = try context.configurationAndLocations()
+    let urls = try urls(locations)
     if let urls, urls.isEmpty {
       throw context.failed(
         .nothing,
@@ -21,7 +21,7 @@ struct LogCommand: Command {
     let now = context.clock.now().wall
     let since = options.since.map { now + (.zero - $0) } ?? Instant(milliseconds: 0)
     var entries: [JSONValue] = []
-    if let state = try context.readingState(places) {
+    if let state = try context.readingState(locations) {
       try context.reading { () throws(Failure) in
         let names = urls.map { Set($0.map(RememberedURL.name)) }
         try state.history(since: since) { entry in
@@ -38,24 +38,24 @@ struct LogCommand: Command {
   }
 
   /// Returns the URLs to show, nil for all; removed items are still known by URL.
-  private func urls(_ places: Places) throws(CommandExit) -> Set<String>? {
+  private func urls(_ locations: CacheLocations) throws(CommandExit) -> Set<String>? {
     let subject = options.subject
     guard !subject.isEmpty else { return nil }
     if let typed = try TypedURL.read(subject, isKnown: true, context) { return [typed.url.string] }
-    guard let store = try context.readingStore(places) else { return [] }
+    guard let store = try context.readingStore(locations) else { return [] }
     if let record = try ItemLookup(context: context).cached(subject, in: store) {
       return [record.shownURL]
     }
     return try context.reading { () throws(Failure) in
-      let inventory = try store.takeInventory()
+      let inventory = try store.readInventory()
       var urls: Set<String> = []
       for segment in try store.segments() where segment.key.name == subject {
         if let list = segment.manifestURL { urls.insert(list) }
       }
       for key in inventory.segmentKeys where key.name == subject {
         let items = inventory.positions(of: key).map { inventory.rows[Int($0)].item }
-        for answer in try store.stored(items) {
-          if let record = answer?.record { urls.insert(record.shownURL) }
+        for response in try store.stored(items) {
+          if let record = response?.record { urls.insert(record.shownURL) }
         }
       }
       return urls

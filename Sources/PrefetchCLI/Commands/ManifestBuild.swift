@@ -101,7 +101,7 @@ struct ManifestBuild: Command {
     let options = options
     do {
       return try FolderWalk(options.folder) { path, isFolder in
-        Self.wants(path, isFolder: isFolder, options) ? .take : .leave
+        Self.wants(path, isFolder: isFolder, options) ? .include : .exclude
       }
     } catch {
       throw context.failed(.io, "manifest.folder", "`\(options.folder)` \(error.reason)")
@@ -115,7 +115,7 @@ struct ManifestBuild: Command {
   ) -> Bool {
     let path = String(decoding: bytes, as: UTF8.self)
     let name = path.split(separator: "/").last.map(String.init) ?? path
-    if !options.takesHidden, name.hasPrefix(".") { return false }
+    if !options.includesHidden, name.hasPrefix(".") { return false }
     // Cache and state of a mirror are not part of its content.
     if MirrorRules.isInOwnFolder(path) { return false }
     let matches = { (pattern: String) in
@@ -242,8 +242,9 @@ struct ManifestBuild: Command {
     if let text = String(validating: path, as: UTF8.self) { return SafeText.line(text) }
     var text = ""
     for byte in path {
-      let isPlain = (0x20..<0x7F).contains(byte) && byte != UInt8(ascii: "%")
-      text += isPlain ? String(UnicodeScalar(byte)) : "%\(Hexadecimal.encode([byte]).uppercased())"
+      let isPrintable = (0x20..<0x7F).contains(byte) && byte != UInt8(ascii: "%")
+      text +=
+        isPrintable ? String(UnicodeScalar(byte)) : "%\(Hexadecimal.encode([byte]).uppercased())"
     }
     return text
   }
@@ -255,29 +256,29 @@ struct ManifestBuild: Command {
     _ heading: NativeManifestText.Heading
   ) throws(Failure) {
     var text = NativeManifestText(options.hasLines ? .lines : .document)
-    var piece = text.opening(heading)
+    var chunk = text.opening(heading)
     guard let output = options.output, output != "-" else {
       for item in items {
-        piece += text.item(item)
-        guard piece.count >= Self.pieceSize else { continue }
-        context.console.print(bytes: piece)
-        piece.removeAll(keepingCapacity: true)
+        chunk += text.item(item)
+        guard chunk.count >= Self.chunkSize else { continue }
+        context.console.print(bytes: chunk)
+        chunk.removeAll(keepingCapacity: true)
       }
-      context.console.print(bytes: piece + text.closing())
+      context.console.print(bytes: chunk + text.closing())
       return
     }
     // A leading plus would append.
     var file = try AtomicFile(path: output.hasPrefix("+") ? "./\(output)" : output)
     for item in items {
-      piece += text.item(item)
-      guard piece.count >= Self.pieceSize else { continue }
-      unsafe try file.write(piece.span.bytes)
-      piece.removeAll(keepingCapacity: true)
+      chunk += text.item(item)
+      guard chunk.count >= Self.chunkSize else { continue }
+      unsafe try file.write(chunk.span.bytes)
+      chunk.removeAll(keepingCapacity: true)
     }
-    piece += text.closing()
-    unsafe try file.write(piece.span.bytes)
+    chunk += text.closing()
+    unsafe try file.write(chunk.span.bytes)
     try file.commit()
   }
 
-  private static let pieceSize = 1 << 16
+  private static let chunkSize = 1 << 16
 }

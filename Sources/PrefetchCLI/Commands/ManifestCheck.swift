@@ -197,7 +197,9 @@ struct ManifestCheck: Command {
     if manifest.entries.duplicateCount > 0 {
       console.print("repeated:  \(manifest.entries.duplicateCount)")
     }
-    if !manifest.parts.isEmpty { console.print("parts:     \(manifest.parts.count)") }
+    if !manifest.furtherDocuments.isEmpty {
+      console.print("parts:     \(manifest.furtherDocuments.count)")
+    }
     if let segment = manifest.segment { console.print("segment:   \(SafeText.line(segment))") }
     if let time = manifest.generated { console.print("generated: \(Timestamp.format(time))") }
     if let time = manifest.expires {
@@ -228,12 +230,12 @@ final class ManifestVisit {
     of url: WebURL,
     digests: [ExpectedDigest] = []
   ) throws(CommandExit) -> [UInt8]? {
-    let (loaded, places) = try context.standing()
+    let (loaded, locations) = try context.configurationAndLocations()
     try context.requireTrustFiles(loaded)
     var engine = EngineOptions()
     engine.revalidatesAll = true
     let builder = context.builder(loaded, engine)
-    let session = ItemSession(context: context, loaded: loaded, places: places)
+    let session = ItemSession(context: context, loaded: loaded, locations: locations)
     defer { try? session.close() }
     let fetch = ItemFetch(session: session, builder: builder)
     let isKnown = try record(url, session) != nil
@@ -257,8 +259,8 @@ final class ManifestVisit {
     var bytes: [UInt8] = []
     try context.reading { () throws(Failure) in
       do {
-        try store.withObject(digest) { piece in
-          unsafe piece.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
+        try store.withObject(digest) { chunk in
+          unsafe chunk.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
         }
       } catch {
         throw (error as? Failure) ?? Failure(.storeDamaged, "\(digest) cannot be read: \(error)")

@@ -103,7 +103,7 @@ struct ManifestSign: Command {
       }
     }
     do throws(TerminalPassword.Fault) {
-      return try TerminalPassword.ask("Password of `\(SafeText.line(key))`: ")
+      return try TerminalPassword.readPassword("Password of `\(SafeText.line(key))`: ")
     } catch {
       let hint = "give it with `--password-file FILE`"
       let message = "there is no terminal to ask for a password"
@@ -119,19 +119,19 @@ struct ManifestSign: Command {
   private func warn(_ manifest: Manifest, expires: Instant?, at now: Instant) {
     if let stated = manifest.expires ?? expires {
       guard stated <= now else { return }
-      note(
+      warn(
         "`\(options.manifest)` expired \(Timestamp.format(stated)); readers refuse it",
         hint: nil
       )
       return
     }
-    note(
+    warn(
       "neither `\(options.manifest)` nor its signature says when it expires, so readers with `manifest_keys` refuse it",
       hint: "sign with `--expires 7d`, or build the manifest with it"
     )
   }
 
-  private func note(_ message: String, hint: String?) {
+  private func warn(_ message: String, hint: String?) {
     context.console.report("manifest.expires", message, severity: .warning, hint: hint)
   }
 

@@ -10,7 +10,7 @@ struct MirrorCommand: Command {
 
   func run() throws(CommandExit) -> Int32 {
     try context.prepareTransfers()
-    context.outset.begin(options.run.engine, isPlan: options.run.isDryRun)
+    context.pendingRun.begin(options.run.engine, isPlan: options.run.isDryRun)
     let (list, name) = (options.operands[0], options.operands[1])
     if list.contains("://") {
       guard try TypedURL.read(list, isKnown: false, context) != nil else {
@@ -27,17 +27,17 @@ struct MirrorCommand: Command {
       )
     }
     let loaded = try configuration(source, folder)
-    let places = try context.places(loaded)
+    let locations = try context.locations(loaded)
     let files = try source.files(loaded, context, base: options.base)
     if !options.run.isDryRun {
-      let hasOwn = [places.cache, places.state].contains(folder.own)
+      let hasOwn = [locations.cache, locations.state].contains(folder.own)
       try context.reading { () throws(Failure) in try folder.make(withOwn: hasOwn) }
     }
-    if let warning = try otherTree(folder, loaded.identity, places) {
+    if let warning = try otherTree(folder, loaded.identity, locations) {
       context.console.report(warning)
     }
     return try RunCommand(context: context, options: options.run)
-      .reconcile(loaded, places, files: files)
+      .reconcile(loaded, locations, files: files)
   }
 
   /// Warns of a tree that an earlier run made with or without `--atomic`, unlike this one: it is
@@ -45,12 +45,12 @@ struct MirrorCommand: Command {
   private func otherTree(
     _ folder: MirrorFolder,
     _ identity: String,
-    _ places: Places
+    _ locations: CacheLocations
   ) throws(CommandExit) -> Diagnostic? {
     let other = options.isAtomic ? folder.path : folder.current
     // Warns until `current` is removed, or, for the other tree, until `current` exists.
     guard FileReading.exists(folder.current) != options.isAtomic,
-      let state = try context.readingState(places)
+      let state = try context.readingState(locations)
     else { return nil }
     let key = SegmentKey(identity: identity, name: MirrorFolder.segment)
     let isKnown = try context.reading { () throws(Failure) in
@@ -83,13 +83,13 @@ struct MirrorCommand: Command {
     for index in loaded.configuration.segments.indices {
       loaded.configuration.segments[index].declaration.publishing?.mirror = rules
     }
-    let places = try context.places(loaded)
+    let locations = try context.locations(loaded)
     // If cache or state are shared, the folder distinguishes the mirrors.
-    let isAlone = places.cache == folder.own && places.state == folder.own
+    let isAlone = locations.cache == folder.own && locations.state == folder.own
     loaded.identity =
       isAlone ? MirrorFolder.segment : "\(MirrorFolder.segment) \(folder.path)"
     loaded.configuration.name = loaded.identity
-    context.outset.configuration = loaded
+    context.pendingRun.configuration = loaded
     return loaded
   }
 
@@ -105,7 +105,7 @@ struct MirrorCommand: Command {
     let segment = "segments.\(MirrorFolder.segment)"
     let texts: [(path: String, text: String?, source: String)] = [
       // This override creates the segment.
-      ("\(segment).manifest", list.place, "LIST"),
+      ("\(segment).manifest", list.location, "LIST"),
       ("\(segment).base", options.base?.string, "--base-url"),
       ("\(segment).publish.dir", options.isAtomic ? folder.current : folder.path, "DIR"),
       ("\(segment).publish.atomic", options.isAtomic ? "true" : nil, "--atomic"),

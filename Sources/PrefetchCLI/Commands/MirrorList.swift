@@ -6,7 +6,7 @@ import PrefetchSystem
 struct MirrorList {
   let name: String
   /// URL, or absolute path of a file.
-  let place: String
+  let location: String
   let isRemote: Bool
   /// Whether its bytes can be read only once: standard input, a pipe or a device.
   let isStream: Bool
@@ -15,16 +15,16 @@ struct MirrorList {
     self.name = name
     isRemote = name.contains("://")
     if isRemote {
-      place = name
+      location = name
       isStream = false
     } else if name == "-" {
-      place = SystemFiles.standardInput
+      location = SystemFiles.standardInput
       isStream = true
     } else {
       let absolute = name.hasPrefix("/") ? name : "\(current)/\(name)"
       isStream = FileReading.isStream(absolute)
       // The path behind `/dev/fd/63` cannot be opened.
-      place = isStream ? absolute : FileReading.realPath(absolute) ?? absolute
+      location = isStream ? absolute : FileReading.realPath(absolute) ?? absolute
     }
   }
 
@@ -44,13 +44,13 @@ struct MirrorList {
     do throws(FileReading.Fault) {
       if isStream {
         let bytes =
-          place == SystemFiles.standardInput
+          location == SystemFiles.standardInput
           ? try FileReading.readStandardInput(limit: limit)
-          : try FileReading.read(place, limit: limit)
+          : try FileReading.read(location, limit: limit)
         result = unsafe ManifestReader.reading(bytes.span.bytes, source)
-        files = SystemFiles(holding: bytes, of: place)
+        files = SystemFiles(holding: bytes, of: location)
       } else {
-        result = try FileReading.withBytes(of: place, limit: limit) {
+        result = try FileReading.withBytes(of: location, limit: limit) {
           ManifestReader.reading($0, source)
         }
       }
@@ -74,7 +74,7 @@ struct MirrorList {
     _ context: CommandContext
   ) throws(CommandExit) {
     let allowsEmpty = loaded.configuration.segments.first?.declaration.allowsEmpty == true
-    guard manifest.itemCount == 0, manifest.parts.isEmpty, !allowsEmpty else { return }
+    guard manifest.itemCount == 0, manifest.furtherDocuments.isEmpty, !allowsEmpty else { return }
     throw context.failed(
       .nothing,
       "manifest.empty",
@@ -88,7 +88,7 @@ struct MirrorList {
     _ context: CommandContext,
     base: WebURL?
   ) -> ManifestSource {
-    var source = ManifestSource(bytes: .file(place), base: base, mime: nil, name: place)
+    var source = ManifestSource(bytes: .file(location), base: base, mime: nil, name: location)
     if let segment = loaded.configuration.segments.first {
       source.rules = context.builder(loaded).declaration(segment).manifestRules
     }

@@ -8,8 +8,8 @@ struct NetworkCommand: Command {
   let options: NetworkOptions
 
   func run() throws(CommandExit) -> Int32 {
-    let (loaded, places) = try context.standing()
-    let state = try context.readingState(places)
+    let (loaded, locations) = try context.configurationAndLocations()
+    let state = try context.readingState(locations)
     let view = try context.reading { () throws(Failure) in
       try NetworkView(context: context, loaded: loaded, state: state, looksAtAll: true)
     }
@@ -34,9 +34,9 @@ struct NetworkCommand: Command {
 
   private func lines(_ segment: NetworkView.Segment) -> [String] {
     let name = SafeText.line(segment.name)
-    let reasons = segment.rules.filter { $0.standing != .passes }.map(\.reason)
+    let reasons = segment.rules.filter { $0.decision != .passes }.map(\.reason)
     return [
-      line("segment", "\(name): \(segment.standing)", reasons.joined(separator: "; "))
+      line("segment", "\(name): \(segment.verdictText)", reasons.joined(separator: "; "))
     ]
   }
 

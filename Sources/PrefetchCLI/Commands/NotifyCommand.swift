@@ -12,14 +12,14 @@ struct NotifyCommand: Command {
   func run() throws(CommandExit) -> Int32 {
     try context.prepareTransfers()
     let message = try message()
-    context.outset.begin(options.engine)
+    context.pendingRun.begin(options.engine)
     let loaded = try context.configuration(isRequired: true, needsSources: true)
     let marker = loaded.configuration.pushMarker
     guard let message, let payload = PushPayload(message, marker: marker) else {
       return refuse(marker)
     }
-    let places = try context.places(loaded)
-    let segments = try segments(payload, loaded, places)
+    let locations = try context.locations(loaded)
+    let segments = try segments(payload, loaded, locations)
     if let segments, segments.isEmpty {
       context.console.note("the payload names no segment that is declared: nothing was done")
       if context.shared.isJSON {
@@ -32,15 +32,15 @@ struct NotifyCommand: Command {
     }
     if payload.renewsPolicy, loaded.configuration.registration.url != nil {
       _ = try RegisterCommand(context: context, options: RegisterOptions(shared: options.shared))
-        .ask(loaded, places)
+        .register(loaded, locations)
     }
-    if !payload.purged.isEmpty { try purge(payload.purged, loaded, places) }
+    if !payload.purged.isEmpty { try purge(payload.purged, loaded, locations) }
     var engine = options.engine
     engine.refetchesAll = engine.refetchesAll || payload.refetches
     return try Reconciliation(
       context: context,
       loaded: loaded,
-      places: places,
+      locations: locations,
       engine: engine,
       selection: segments ?? []
     ).run()
@@ -78,15 +78,15 @@ struct NotifyCommand: Command {
   private func segments(
     _ payload: PushPayload,
     _ loaded: LoadedConfiguration,
-    _ places: Places
+    _ locations: CacheLocations
   ) throws(CommandExit) -> [String]? {
     guard let wanted = payload.segments else { return nil }
-    let state = try context.readingState(places)
+    let state = try context.readingState(locations)
     let known = try context.reading { () throws(Failure) in
       let subscribed = try Subscriptions.resolve(
         loaded,
         state: state,
-        cache: places.cache,
+        cache: locations.cache,
         mayWrite: false
       ).segments
       return Set(subscribed.map(\.name))
@@ -105,17 +105,17 @@ struct NotifyCommand: Command {
   private func purge(
     _ names: [String],
     _ loaded: LoadedConfiguration,
-    _ places: Places
+    _ locations: CacheLocations
   ) throws(CommandExit) {
     var items: [ContentRecord] = []
     for name in names {
-      let store = try context.readingStore(places)
+      let store = try context.readingStore(locations)
       let record = try ItemLookup(context: context).cached(name, in: store)
       if let record, record.digest != nil { items.append(record) }
     }
     guard !items.isEmpty else { return }
     let durability = loaded.configuration.cache.durability
-    try context.changingStore(places, durability: durability) { store throws(Failure) in
+    try context.changingStore(locations, durability: durability) { store throws(Failure) in
       let locked = try store.locked(among: items.map(\.url))
       _ = try store.empty(items.filter { !locked.contains($0.url) })
     }

@@ -9,33 +9,33 @@ struct PathCommand: Command {
   let options: PathOptions
 
   func run() throws(CommandExit) -> Int32 {
-    let (loaded, places) = try context.standing()
-    let store = try context.readingStore(places)
+    let (loaded, locations) = try context.configurationAndLocations()
+    let store = try context.readingStore(locations)
     let cached = try ItemLookup(context: context).cached(options.item, in: store)
     let typed = try TypedURL.read(options.item, isKnown: cached != nil, context)
     guard let store, let record = cached, let digest = record.digest,
       !Planner.isContradicted(typed?.digests ?? [], by: record),
-      try !isOthers(record, loaded, places, store)
+      try !isOthers(record, loaded, locations, store)
     else { return try missing(loaded, store) }
     let path = store.objectPath(digest)
     guard FileReading.size(path) == record.size else { return try missing(loaded, store) }
     let isSpoilt = try context.reading { () throws(Failure) in try store.isSpoilt(digest) }
     guard !isSpoilt else { return try missing(loaded, store, isSpoilt: true) }
-    let place = options.server.flatMap { server in
-      (try? WebURL(record.shownURL)).map { Self.place(of: record, $0, under: server) }
+    let servedURL = options.server.flatMap { server in
+      (try? WebURL(record.shownURL)).map { Self.servedURL(of: record, $0, under: server) }
     }
-    return print(url: record.shownURL, path: path, shown: place ?? path)
+    return print(url: record.shownURL, path: path, shown: servedURL ?? path)
   }
 
   /// Returns the URL on a server that has every host below its root.
-  private static func place(
+  private static func servedURL(
     of record: ContentRecord,
     _ url: WebURL,
     under server: WebURL
   ) -> String {
     let base = server.string.hasSuffix("/") ? server.string : server.string + "/"
     if !record.files.isEmpty {
-      return base + ServedPlace.path(of: record, ServedPlace.mainName(of: record))
+      return base + ServedPath.path(of: record, ServedPath.mainName(of: record))
     }
     return base + url.string.drop { $0 != "/" }.dropFirst(2)
   }
@@ -60,12 +60,12 @@ struct PathCommand: Command {
   private func isOthers(
     _ record: ContentRecord,
     _ loaded: LoadedConfiguration,
-    _ places: Places,
+    _ locations: CacheLocations,
     _ store: DiskStore?
   ) throws(CommandExit) -> Bool {
     guard record.variance != nil, let url = try? WebURL(record.shownURL) else { return false }
     let builder = context.builder(loaded)
-    let facts = try context.facts(loaded, builder, places, store)
+    let facts = try context.facts(loaded, builder, locations, store)
     let known = try context.reading { () throws(Failure) in
       try DeclaredItems(of: [url], by: builder, in: store)
     }

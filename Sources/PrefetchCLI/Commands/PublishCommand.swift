@@ -11,7 +11,7 @@ struct PublishCommand: Command {
   func run() throws(CommandExit) -> Int32 {
     let patterns = options.rolledBack.map { [$0] } ?? options.segments
     let scope = try PublishingScope(context, patterns)
-    let objections = PublishingSetup.diagnostics(scope.loaded, scope.places)
+    let objections = PublishingSetup.diagnostics(scope.loaded, scope.locations)
     guard objections.isEmpty else {
       throw context.failed(.config, objections)
     }
@@ -62,14 +62,14 @@ struct PublishCommand: Command {
     _ segments: [SegmentDeclaration],
     _ scope: PublishingScope
   ) throws(Failure) -> Report? {
-    let places = scope.places
+    let locations = scope.locations
     guard
-      let lock = try context.runLock(places, of: scope.loaded.identity, wait: options.wait)
+      let lock = try context.runLock(locations, of: scope.loaded.identity, wait: options.wait)
     else { return nil }
     let durability = scope.loaded.configuration.cache.durability
-    let state = try StateStore.openForWriting(state: places.state)
+    let state = try StateStore.openForWriting(state: locations.state)
     context.console.report(state.diagnostics)
-    let store = try context.writingStore(places, durability: durability, by: lock)
+    let store = try context.writingStore(locations, durability: durability, by: lock)
     let trees = try PublishedTrees(
       store: store,
       state: state,
@@ -79,13 +79,13 @@ struct PublishCommand: Command {
     )
     let now = context.clock.now().wall
     var report = Report(mode: .run, identity: scope.loaded.identity, started: now)
-    let inventory = try store.takeInventory()
+    let inventory = try store.readInventory()
     let facts = Planner.Facts(
       inventory: inventory,
       missing: try store.missingObjects(of: inventory),
       policy: scope.builder.policy,
       now: now,
-      credentials: context.credentials(scope.loaded, scope.builder, places),
+      credentials: context.credentials(scope.loaded, scope.builder, locations),
       key: try store.varianceKey()
     )
     let recorded = try store.segments()
@@ -113,7 +113,7 @@ struct PublishCommand: Command {
           result.state =
             outcome.hasFailed ? .incomplete : outcome.isInterrupted ? .deferred : .current
         case .failure(let failure):
-          result.state = try trees.standing(of: key, rules) == nil ? .failed : .incomplete
+          result.state = try trees.existingTree(of: key, rules) == nil ? .failed : .incomplete
           result.manifest.failure = failure
           result.manifest.needsSignature = !segment.manifestKeys.isEmpty
         }
@@ -179,17 +179,17 @@ struct PublishCommand: Command {
       entries: names.entries,
       facts: facts,
       held: names.held,
-      isWhole: !(names.refused + manifest.rejected).contains(where: \.counts)
+      isWhole: !(names.refused + manifest.rejected).contains(where: \.makesSegmentIncomplete)
     )
     plan.isThorough = true
     plan.requireAll()
-    let clashes = plan.addParts { url in ((try? store.record(url: url)) ?? nil)?.files ?? [] }
+    let clashes = plan.addBundleFiles { url in ((try? store.record(url: url)) ?? nil)?.files ?? [] }
     var outcome = trees.publish(plan)
     outcome.troubles += clashes
-    outcome.troubles += names.refused.filter(\.counts).map {
+    outcome.troubles += names.refused.filter(\.makesSegmentIncomplete).map {
       TreeOutcome.Trouble(url: $0.url, failure: $0.failure)
     }
-    let absent = plan.absentCount + manifest.rejected.count(where: \.counts)
+    let absent = plan.absentCount + manifest.rejected.count(where: \.makesSegmentIncomplete)
     if absent > 0 {
       let message =
         "\(Amounts.count(Int64(absent), "item")) not stored; `prefetch run \(segment.name)` fetches them"
@@ -217,7 +217,7 @@ struct PublishCommand: Command {
     var text = "\(name): \(SafeText.line(tree.folder))"
     if let generation = tree.generation { text += ", generation \(generation)" }
     if tree.isHeld { return text + ", held until the next `prefetch publish`" }
-    text += ", \(Amounts.count(Int64(tree.placed), "file")) made, \(tree.removed) removed"
+    text += ", \(Amounts.count(Int64(tree.created), "file")) made, \(tree.removed) removed"
     guard let first = tree.troubles.first else { return text }
     let file = (first.name ?? first.url.map { Redaction.url($0) }).map { SafeText.line($0) }
     let rest = tree.troubles.count > 1 ? ", the first " : ": "
@@ -241,7 +241,7 @@ struct PublishCommand: Command {
         "state": .string(segment.state.rawValue),
         "published": .published(segment.tree),
         "held": .bool(segment.tree?.isHeld ?? false),
-        "made": .integer(Int64(segment.tree?.placed ?? 0)),
+        "made": .integer(Int64(segment.tree?.created ?? 0)),
         "removed": .integer(Int64(segment.tree?.removed ?? 0)),
         "errors": .array(errors),
       ]

@@ -9,7 +9,7 @@ import PrefetchSystem
 struct Reconciliation {
   let context: CommandContext
   let loaded: LoadedConfiguration
-  let places: Places
+  let locations: CacheLocations
   let engine: EngineOptions
   var selection: [String] = []
   var isPlan = false
@@ -20,7 +20,7 @@ struct Reconciliation {
   func run() throws(CommandExit) -> Int32 {
     let objections =
       LicenseSetup.diagnostics(loaded).filter { $0.severity == .error }
-      + PublishingSetup.diagnostics(loaded, places)
+      + PublishingSetup.diagnostics(loaded, locations)
       + (isPlan || engine.skipsHooks ? [] : HookTrust.diagnostics(loaded))
     guard objections.isEmpty else {
       throw context.failed(.config, objections)
@@ -39,7 +39,7 @@ struct Reconciliation {
     var session = RunSession(
       context: context,
       loaded: loaded,
-      places: places,
+      locations: locations,
       engine: engine,
       runID: runID
     )
@@ -95,7 +95,7 @@ struct Reconciliation {
   /// Options of this run that lead `prefetch explain` to the same items.
   private var explanationOptions: [String] {
     let shared = context.shared
-    let own = MirrorFolder.explanationOptions(loaded, places)
+    let own = MirrorFolder.explanationOptions(loaded, locations)
     let given = [("--cache-dir", shared.cacheDirectory), ("--state-dir", shared.stateDirectory)]
       .flatMap { option, folder in folder.map { [option, $0] } ?? [] }
     let words =
@@ -137,16 +137,16 @@ struct Reconciliation {
 
   /// Returns the index's records of segments outside this run.
   private func others(than segments: [Report.Segment]) -> [SegmentRecord] {
-    let asked = Set(segments.map(\.name))
-    let records = (try? context.readingStore(places)?.segments()) ?? nil
+    let selected = Set(segments.map(\.name))
+    let records = (try? context.readingStore(locations)?.segments()) ?? nil
     return (records ?? []).filter {
-      $0.key.identity == loaded.identity && !asked.contains($0.key.name)
+      $0.key.identity == loaded.identity && !selected.contains($0.key.name)
     }
   }
 
   /// Earlier runs for the report; empty if the state cannot be read.
   private var pastRuns: [RunRecord] {
-    let state = (try? context.readingState(places)) ?? nil
+    let state = (try? context.readingState(locations)) ?? nil
     return (try? state?.runs(of: loaded.identity)) ?? []
   }
 
@@ -154,7 +154,7 @@ struct Reconciliation {
   private var journal: RunLog? {
     guard context.shared.logFile == nil else { return nil }
     return RunLog(
-      state: places.state,
+      state: locations.state,
       name: loaded.configuration.bundleID ?? loaded.configuration.name ?? "prefetch",
       isJSON: context.shared.logFormat == .json,
       clock: context.clock
@@ -164,13 +164,13 @@ struct Reconciliation {
   /// Returns the last success for metrics; nil if only the metrics file may know it.
   private func lastSuccess(before run: String) -> Instant? {
     var reports: [Diagnostic] = []
-    let state = try? StateStore.openForReading(state: places.state, reports: &reports)
+    let state = try? StateStore.openForReading(state: locations.state, reports: &reports)
     return (try? state?.lastSuccess(of: loaded.identity, before: run)) ?? nil
   }
 
   private func keptPartCount(_ report: Report) -> Int {
     let unfinished = report.items.filter { $0.failure != nil || $0.deferral != nil }
-    guard !unfinished.isEmpty, let store = (try? context.readingStore(places)) ?? nil,
+    guard !unfinished.isEmpty, let store = (try? context.readingStore(locations)) ?? nil,
       let parts = try? store.partials()
     else { return 0 }
     return unfinished.count { parts[$0.url] != nil }
@@ -206,7 +206,7 @@ struct Reconciliation {
   }
 
   private var objectPath: @Sendable (ContentDigest) -> String {
-    let bodies = places.bodies
+    let bodies = locations.bodies
     return { bodies.path(of: $0) }
   }
 
@@ -264,7 +264,7 @@ struct Reconciliation {
     }
     if let warning = emptiness(envelope.report) { context.console.report(warning) }
     if let warning = htmlCards(envelope.report) { context.console.report(warning) }
-    let lines = FailureLines(envelope: envelope, tellsAll: context.shared.verbosity > 0)
+    let lines = FailureLines(envelope: envelope, showsAll: context.shared.verbosity > 0)
     for line in isPlan ? lines.ofManifests : lines.lines {
       context.console.report(line.diagnostic, about: line.subject)
     }

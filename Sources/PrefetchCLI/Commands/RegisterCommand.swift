@@ -24,32 +24,32 @@ struct RegisterCommand: Command {
       )
     }
     guard objections.isEmpty else { return context.console.fail(.config, objections) }
-    let places = try context.places(loaded)
-    let (standing, news) = try ask(loaded, places)
-    let exit = Self.exit(standing, news)
-    context.console.report(standing.diagnostics)
-    if let failure = standing.renewalFailure {
+    let locations = try context.locations(loaded)
+    let (status, news) = try register(loaded, locations)
+    let exit = Self.exit(status, news)
+    context.console.report(status.diagnostics)
+    if let failure = status.renewalFailure {
       context.console.report(
         "registration.\(failure.code.rawValue)",
         "the license was not renewed: \(failure.message)",
         hint: "the earlier registration stays valid"
-          + (standing.expires.map { " until \(Timestamp.format($0))" } ?? "")
+          + (status.expires.map { " until \(Timestamp.format($0))" } ?? "")
       )
     }
-    context.console.print(document(standing, exit, loaded), orLines: [text(standing)])
+    context.console.print(document(status, exit, loaded), orLines: [text(status)])
     return exit.code
   }
 
-  func ask(
+  func register(
     _ loaded: LoadedConfiguration,
-    _ places: Places
-  ) throws(CommandExit) -> (LicenseStanding, [RegistrationNews]) {
+    _ locations: CacheLocations
+  ) throws(CommandExit) -> (LicenseStatus, [RegistrationNews]) {
     var news: [RegistrationNews] = []
-    let standing = try context.writingState(places) { state throws(Failure) in
+    let status = try context.writingState(locations) { state throws(Failure) in
       let subscriptions = try Subscriptions.resolve(
         loaded,
         state: state,
-        cache: places.cache,
+        cache: locations.cache,
         mayWrite: false
       )
       let registrar = Registrar(
@@ -63,11 +63,11 @@ struct RegisterCommand: Command {
         isForced: true
       ) { news.append($0) }
     }
-    return (standing, news)
+    return (status, news)
   }
 
   /// Returns the exit status; an unreachable endpoint fails even while a registration is valid.
-  private static func exit(_ standing: LicenseStanding, _ news: [RegistrationNews]) -> ExitStatus {
+  private static func exit(_ status: LicenseStatus, _ news: [RegistrationNews]) -> ExitStatus {
     switch StopSignals.pending {
     case 15: return .terminated
     case .some: return .interrupted
@@ -82,37 +82,37 @@ struct RegisterCommand: Command {
       case .content: return .deferred
       }
     }
-    return standing.word == .registered ? .ok : .deferred
+    return status.word == .registered ? .ok : .deferred
   }
 
-  private func text(_ standing: LicenseStanding) -> String {
-    switch standing.word {
+  private func text(_ status: LicenseStatus) -> String {
+    switch status.word {
     case .registered:
-      "registered" + (standing.expires.map { " until \(Timestamp.format($0))" } ?? "")
-        + (standing.renewalFailure.map { "; \($0.message), the former one holds" } ?? "")
+      "registered" + (status.expires.map { " until \(Timestamp.format($0))" } ?? "")
+        + (status.renewalFailure.map { "; \($0.message), the former one holds" } ?? "")
     case .refused: "refused"
     case .notRegistered:
       "not registered"
-        + (standing.deferral?.until.map { ", next attempt after \(Timestamp.format($0))" } ?? "")
+        + (status.deferral?.until.map { ", next attempt after \(Timestamp.format($0))" } ?? "")
     }
   }
 
   private func document(
-    _ standing: LicenseStanding,
+    _ status: LicenseStatus,
     _ exit: ExitStatus,
     _ loaded: LoadedConfiguration
   ) -> JSONValue {
     [
       "schema": "prefetch-register/1",
-      "exit": .exit(exit, code: exit.code, nextAllowedAt: standing.deferral?.until),
-      "registration": .string(standing.word.rawValue),
+      "exit": .exit(exit, code: exit.code, nextAllowedAt: status.deferral?.until),
+      "registration": .string(status.word.rawValue),
       "url": .optional(loaded.configuration.registration.url?.redacted),
-      "bundle_id": .optional(standing.bundleID.map(mask)),
-      "expires": .time(standing.expires),
-      "retry_at": .time(standing.deferral?.until),
-      "error": .failure(standing.failure ?? standing.renewalFailure, mask),
+      "bundle_id": .optional(status.bundleID.map(mask)),
+      "expires": .time(status.expires),
+      "retry_at": .time(status.deferral?.until),
+      "error": .failure(status.failure ?? status.renewalFailure, mask),
       "diagnostics": .array(
-        standing.diagnostics.map { .diagnostic($0.masked(secrets: context.console.secrets)) }
+        status.diagnostics.map { .diagnostic($0.masked(secrets: context.console.secrets)) }
       ),
     ]
   }

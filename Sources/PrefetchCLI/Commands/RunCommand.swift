@@ -10,17 +10,17 @@ struct RunCommand: Command {
 
   func run() throws(CommandExit) -> Int32 {
     try context.prepareTransfers()
-    context.outset.begin(options.engine, isPlan: options.isDryRun)
+    context.pendingRun.begin(options.engine, isPlan: options.isDryRun)
     let loaded = try context.configuration(isRequired: true, needsSources: true)
-    let places = try context.places(loaded)
-    try checkSelection(loaded, places)
-    return try reconcile(loaded, places)
+    let locations = try context.locations(loaded)
+    try checkSelection(loaded, locations)
+    return try reconcile(loaded, locations)
   }
 
   /// Runs by the options; also for a configuration that is no file.
   func reconcile(
     _ loaded: LoadedConfiguration,
-    _ places: Places,
+    _ locations: CacheLocations,
     files: SystemFiles = SystemFiles()
   ) throws(CommandExit) -> Int32 {
     if !loaded.configuration.hasRuns {
@@ -33,7 +33,7 @@ struct RunCommand: Command {
     return try Reconciliation(
       context: context,
       loaded: loaded,
-      places: places,
+      locations: locations,
       engine: options.engine,
       selection: options.segments,
       isPlan: options.isDryRun,
@@ -46,12 +46,13 @@ struct RunCommand: Command {
   /// Also accepts subscribed segments, which are in no file.
   private func checkSelection(
     _ loaded: LoadedConfiguration,
-    _ places: Places
+    _ locations: CacheLocations
   ) throws(CommandExit) {
     guard !options.segments.isEmpty else { return }
-    let state = try context.readingState(places)
+    let state = try context.readingState(locations)
     let subscribed = try context.reading { () throws(Failure) in
-      try Subscriptions.resolve(loaded, state: state, cache: places.cache, mayWrite: false).segments
+      try Subscriptions.resolve(loaded, state: state, cache: locations.cache, mayWrite: false)
+        .segments
         .map(\.name)
     }
     let declared = loaded.configuration.segments.map(\.name)

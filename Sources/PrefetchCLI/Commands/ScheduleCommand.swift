@@ -18,7 +18,7 @@ struct ScheduleCommand: Command {
     // The secrets of the service are not set here.
     let loaded = try context.configuration(isRequired: true, allowsUnsetSecrets: true)
     let unit = try unit(loaded)
-    tellNeeds(of: unit, loaded)
+    printNeeds(of: unit, loaded)
     switch options.scheduler {
     case .cron:
       var hash = StableHash()
@@ -53,7 +53,7 @@ struct ScheduleCommand: Command {
     return ExitStatus.ok.code
   }
 
-  private func tellNeeds(of unit: ServiceUnit, _ loaded: LoadedConfiguration) {
+  private func printNeeds(of unit: ServiceUnit, _ loaded: LoadedConfiguration) {
     let isService = options.scheduler == .systemd
     if let owner = options.user {
       let commands = ServiceUser(owner).commands(making: unit.missing) { unit.own.contains($0) }
@@ -128,7 +128,7 @@ struct ScheduleCommand: Command {
     if let template = context.shared.manifestTemplate { command += ["--manifests", template] }
     let (cache, state) = (context.shared.cacheDirectory, context.shared.stateDirectory)
     let isCron = options.scheduler == .cron
-    let places = try context.places(loaded)
+    let locations = try context.locations(loaded)
     let own = [cache ?? configuration.cache.folder, state ?? configuration.cache.stateFolder]
     let name = Self.name(configuration.name)
     let isOfOther = isCron && options.user != nil
@@ -136,10 +136,10 @@ struct ScheduleCommand: Command {
     let made = zip(own, ["/var/cache/\(name)", "/var/lib/\(name)"]).map { own, standard in
       isOfOther && own == nil ? standard : nil
     }
-    if let cache = cache.map(absolute) ?? made[0] ?? (isCron ? places.cache : nil) {
+    if let cache = cache.map(absolute) ?? made[0] ?? (isCron ? locations.cache : nil) {
       command += ["--cache-dir", cache]
     }
-    if let state = state.map(absolute) ?? made[1] ?? (isCron ? places.state : nil) {
+    if let state = state.map(absolute) ?? made[1] ?? (isCron ? locations.state : nil) {
       command += ["--state-dir", state]
     }
     if let log = context.shared.logFile {
@@ -192,10 +192,10 @@ struct ScheduleCommand: Command {
 
   private static func name(_ name: String?) -> String {
     guard let name else { return "prefetch" }
-    let plain = name.lowercased().utf8.map { byte in
+    let safeBytes = name.lowercased().utf8.map { byte in
       ASCII.isDigit(byte) || (0x61...0x7A).contains(byte) ? byte : UInt8(ascii: "-")
     }
-    return "prefetch-\(String(decoding: plain.prefix(60), as: UTF8.self))"
+    return "prefetch-\(String(decoding: safeBytes.prefix(60), as: UTF8.self))"
   }
 
   /// Returns the names that the files refer to as `${KIND:NAME}`.
@@ -203,9 +203,10 @@ struct ScheduleCommand: Command {
     var names: Set<String> = []
     for file in files {
       guard let bytes = try? FileReading.read(file, limit: 16 << 20) else { continue }
-      for piece in String(decoding: bytes, as: UTF8.self).split(separator: "${\(kind):").dropFirst()
+      for fragment in String(decoding: bytes, as: UTF8.self).split(separator: "${\(kind):")
+        .dropFirst()
       {
-        let name = piece.prefix { $0 != "}" && !$0.isNewline }
+        let name = fragment.prefix { $0 != "}" && !$0.isNewline }
         if !name.isEmpty, kind == "file" || !name.contains("/") { names.insert(String(name)) }
       }
     }

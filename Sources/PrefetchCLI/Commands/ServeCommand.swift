@@ -37,7 +37,7 @@ struct ServeCommand: Command {
   /// Serves until the end; calls `stopping` before clients are disconnected, `closing` after.
   private func serve(
     _ server: LocalServer,
-    _ served: (loaded: LoadedConfiguration, places: Places)?,
+    _ served: (loaded: LoadedConfiguration, locations: CacheLocations)?,
     look: () -> Void,
     stopping: () -> Void,
     closing: () throws(CommandExit) -> Void
@@ -60,26 +60,26 @@ struct ServeCommand: Command {
   // MARK: The cache
 
   private func serveCache() throws(CommandExit) -> Int32 {
-    let (loaded, places) = try context.standing()
+    let (loaded, locations) = try context.configurationAndLocations()
     if options.pulls { try context.requireTrustFiles(loaded) }
     let objections = options.skipsHooks ? [] : HookTrust.diagnostics(loaded)
     guard objections.isEmpty else { throw context.failed(.config, objections) }
     let generations = ServedGenerations(
-      cache: BodyPaths(cache: places.cache, lower: places.lower?.paths ?? []),
+      cache: BodyPaths(cache: locations.cache, lower: locations.lower?.paths ?? []),
       clock: context.clock
     )
     let cache = ServedCache(
-      places,
-      besideOwnWriters: options.pulls,
+      locations,
+      hasOwnWriters: options.pulls,
       identity: loaded.identity,
       granted: GrantedLifetimes(loaded.configuration),
       generations: generations
     )
     let stop = ServeStop()
-    let sessions = sessions(loaded, places)
+    let sessions = sessions(loaded, locations)
     let lanes =
-      options.pulls && mayPull(loaded) ? lanes(loaded, places, cache, stop, sessions) : nil
-    let answers = AnsweredURLs(
+      options.pulls && mayPull(loaded) ? lanes(loaded, locations, cache, stop, sessions) : nil
+    let servedURLs = ServedURLCounts(
       AnalyticsSetup(loaded, publisher: context.builder(loaded).publisher),
       hiding: context.console.needles
     )
@@ -88,20 +88,20 @@ struct ServeCommand: Command {
       puller: lanes,
       base: options.base,
       clock: context.clock,
-      listener: answers.listener
+      listener: servedURLs.listener
     )
     let record = ServeRecord(
       cache: cache,
       counts: responder.counts,
-      answers: answers,
-      places: places
+      servedURLs: servedURLs,
+      locations: locations
     )
-    let events = options.takesEvents ? events(loaded, places) : nil
+    let events = options.acceptsEvents ? events(loaded, locations) : nil
     let server = try starting { () throws(Failure) in try listen(responder, events) }
-    return try serve(server, (loaded, places)) {
+    return try serve(server, (loaded, locations)) {
       cache.rest()
       sessions.rest()
-      warn(of: generations.takeTrouble())
+      warn(of: generations.consumeTrouble())
       record.keep(at: context.clock.now().wall)
     } stopping: {
       stop.set()
@@ -139,7 +139,7 @@ struct ServeCommand: Command {
 
   private func lanes(
     _ loaded: LoadedConfiguration,
-    _ places: Places,
+    _ locations: CacheLocations,
     _ cache: ServedCache,
     _ stop: ServeStop,
     _ sessions: ItemSessions
@@ -147,7 +147,7 @@ struct ServeCommand: Command {
     let pull = ItemPull(
       sessions: sessions,
       loaded: loaded,
-      places: places,
+      locations: locations,
       cache: cache,
       maximumStale: maximumStale(loaded),
       stop: stop
@@ -158,7 +158,8 @@ struct ServeCommand: Command {
     return PullLanes(limit: Self.lanes, together: together) { pull.bring($0, $1) }
   }
 
-  private func sessions(_ loaded: LoadedConfiguration, _ places: Places) -> ItemSessions {
+  private func sessions(_ loaded: LoadedConfiguration, _ locations: CacheLocations) -> ItemSessions
+  {
     let (environment, shared, sources) = (context.environment, context.shared, context.sources)
     return ItemSessions {
       // Consoles and sessions each belong to one thread.
@@ -171,11 +172,11 @@ struct ServeCommand: Command {
         shared: shared,
         sources: sources
       )
-      return ItemSession(context: context, loaded: loaded, places: places, isLasting: true)
+      return ItemSession(context: context, loaded: loaded, locations: locations, isLasting: true)
     }
   }
 
-  private func events(_ loaded: LoadedConfiguration, _ places: Places) -> EventDesk {
+  private func events(_ loaded: LoadedConfiguration, _ locations: CacheLocations) -> EventDesk {
     let (environment, sources) = (context.environment, context.sources)
     var shared = context.shared
     // Errors go to the client, not to the console.
@@ -191,7 +192,7 @@ struct ServeCommand: Command {
         shared: quiet,
         sources: sources
       )
-      return EventRecording(context: context, loaded: loaded, places: places)
+      return EventRecording(context: context, loaded: loaded, locations: locations)
     }
   }
 
@@ -224,10 +225,10 @@ struct ServeCommand: Command {
     }
     let line = String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
     let token = line.filter { $0 != "\r" }
-    let isPlain = token.allSatisfy {
+    let hasOnlyTokenCharacters = token.allSatisfy {
       $0.isASCII && ($0.isLetter || $0.isNumber || "-._~".contains($0))
     }
-    guard token.utf8.count >= Self.shortestToken, isPlain else {
+    guard token.utf8.count >= Self.shortestToken, hasOnlyTokenCharacters else {
       throw Failure(
         .disk,
         "`--token-file \(path)`: its first line has to be \(Self.shortestToken) or more of letters, digits and `-._~`"
@@ -243,7 +244,7 @@ struct ServeCommand: Command {
     _ events: (any EventReceiver)? = nil
   ) throws(Failure) -> LocalServer {
     let access = try access()
-    if let descriptor = try InheritedSocket.take(context.environment.variables) {
+    if let descriptor = try InheritedSocket.adopt(context.environment.variables) {
       return try LocalServer(
         inherited: descriptor,
         responder: responder,

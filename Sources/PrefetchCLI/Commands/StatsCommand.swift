@@ -8,8 +8,8 @@ struct StatsCommand: Command {
   let options: StatsOptions
 
   func run() throws(CommandExit) -> Int32 {
-    let (loaded, places) = try context.standing()
-    let state = try context.readingState(places)
+    let (loaded, locations) = try context.configurationAndLocations()
+    let state = try context.readingState(locations)
     let identity = loaded.files.isEmpty ? nil : loaded.identity
     let figures = try context.reading { () throws(Failure) in
       PastFigures(

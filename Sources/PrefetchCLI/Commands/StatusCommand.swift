@@ -35,8 +35,8 @@ struct StatusCommand: Command {
   }
 
   func run() throws(CommandExit) -> Int32 {
-    let (loaded, places) = try context.standing()
-    let store = try context.readingStore(places)
+    let (loaded, locations) = try context.configurationAndLocations()
+    let store = try context.readingStore(locations)
     let now = context.clock.now().wall
     var segments: [SegmentLine] = []
     var totals = StoreTotals()
@@ -49,8 +49,8 @@ struct StatusCommand: Command {
       totals = summary.totals
       segments = lines(records, summary.segments, of: loaded.files.isEmpty ? nil : loaded.identity)
     }
-    if !loaded.files.isEmpty { segments = try subscribed(segments, loaded, places) }
-    let changes = try changedTrees(loaded, places, store)
+    if !loaded.files.isEmpty { segments = try subscribed(segments, loaded, locations) }
+    let changes = try changedTrees(loaded, locations, store)
     for index in segments.indices {
       segments[index].changedFiles = changes.counts(of: segments[index].name)
       // A segment that the last run left current is no longer whole.
@@ -58,11 +58,11 @@ struct StatusCommand: Command {
         segments[index].state = .incomplete
       }
     }
-    if options.isForMonitoring { return try monitor(segments, loaded, places, store, now: now) }
-    let license = try context.reading { () throws(Failure) -> LicenseStanding? in
-      try registration(loaded, places)
+    if options.isForMonitoring { return try monitor(segments, loaded, locations, store, now: now) }
+    let license = try context.reading { () throws(Failure) -> LicenseStatus? in
+      try registration(loaded, locations)
     }
-    let state = try context.readingState(places)
+    let state = try context.readingState(locations)
     let network = try context.reading { () throws(Failure) in
       try NetworkView(context: context, loaded: loaded, state: state, looksAtAll: false)
     }
@@ -82,16 +82,16 @@ struct StatusCommand: Command {
       segments[index].deferral = deferral
     }
     if !loaded.files.isEmpty, let store {
-      let checks = NextChecks(context: context, loaded: loaded, places: places, store: store)
-      try note(checks.of(Set(segments.map(\.name))), network, in: &segments)
+      let checks = NextChecks(context: context, loaded: loaded, locations: locations, store: store)
+      try setNextChecks(checks.of(Set(segments.map(\.name))), network, in: &segments)
     }
-    let declared = try DeclaredStates(context, loaded, places, store, collects: false)
+    let declared = try DeclaredStates(context, loaded, locations, store, collects: false)
     if let state {
       let holds = try context.reading { () throws(Failure) in
         let joined = try Subscriptions.resolve(
           loaded,
           state: state,
-          cache: places.cache,
+          cache: locations.cache,
           mayWrite: false
         )
         let folders = loaded.files.isEmpty ? nil : PublishingSetup.folders(loaded, joined)
@@ -102,7 +102,7 @@ struct StatusCommand: Command {
     for segment in segments { context.console.report(changes.warning(of: segment.name)) }
     if context.shared.isJSON {
       let served = try context.reading { () throws(Failure) in try state?.served() }
-      print(segments, changes, license, totals, quotas, places, declared, served, now: now)
+      print(segments, changes, license, totals, quotas, locations, declared, served, now: now)
     } else {
       for segment in segments { context.console.print(text(segment, now: now)) }
       if let license { context.console.print(text(license)) }
@@ -113,25 +113,25 @@ struct StatusCommand: Command {
         }
       }
       context.console.print(
-        "cache  \(places.cache)  \(Amounts.count(Int64(totals.objects), "object")), \(Amounts.bytes(totals.bytes))"
+        "cache  \(locations.cache)  \(Amounts.count(Int64(totals.objects), "object")), \(Amounts.bytes(totals.bytes))"
       )
     }
-    return reportAges(of: segments, places, hasCache: store != nil, now: now)
+    return reportAges(of: segments, locations, hasCache: store != nil, now: now)
   }
 
   /// Looks at the folders of published trees, and at the files of folders that have changed.
   private func changedTrees(
     _ loaded: LoadedConfiguration,
-    _ places: Places,
+    _ locations: CacheLocations,
     _ store: DiskStore?
   ) throws(CommandExit) -> ChangedTrees {
-    guard let state = try context.readingState(places) else { return ChangedTrees() }
+    guard let state = try context.readingState(locations) else { return ChangedTrees() }
     let folders = try context.reading { () throws(Failure) -> [SegmentKey: String]? in
       guard !loaded.files.isEmpty else { return nil }
       let joined = try Subscriptions.resolve(
         loaded,
         state: state,
-        cache: places.cache,
+        cache: locations.cache,
         mayWrite: false
       )
       return PublishingSetup.folders(loaded, joined)
@@ -163,13 +163,13 @@ struct StatusCommand: Command {
   /// Ends a health probe: with 3 if a required segment or the cache is missing or too old.
   private func reportAges(
     of segments: [SegmentLine],
-    _ places: Places,
+    _ locations: CacheLocations,
     hasCache: Bool,
     now: Instant
   ) -> Int32 {
     guard let limit = options.maximumAge else { return ExitStatus.ok.code }
     guard hasCache else {
-      context.console.report("status.no-cache", missing(places))
+      context.console.report("status.no-cache", missing(locations))
       return ExitStatus.incomplete.code
     }
     var status = ExitStatus.ok
@@ -184,15 +184,15 @@ struct StatusCommand: Command {
   private func monitor(
     _ segments: [SegmentLine],
     _ loaded: LoadedConfiguration,
-    _ places: Places,
+    _ locations: CacheLocations,
     _ store: DiskStore?,
     now: Instant
   ) throws(CommandExit) -> Int32 {
     let line: MonitoringLine
     if store == nil {
-      line = MonitoringLine(unknown: missing(places))
+      line = MonitoringLine(unknown: missing(locations))
     } else {
-      let state = try context.readingState(places)
+      let state = try context.readingState(locations)
       let identity = loaded.files.isEmpty ? nil : loaded.identity
       let last = try context.reading { () throws(Failure) in
         try state?.runs(of: identity).last
@@ -208,12 +208,12 @@ struct StatusCommand: Command {
     return line.verdict.rawValue
   }
 
-  private func missing(_ places: Places) -> String {
-    "there is no cache at `\(places.cache)`"
+  private func missing(_ locations: CacheLocations) -> String {
+    "there is no cache at `\(locations.cache)`"
   }
 
   /// Sets the next checks; a deferral or a closed window outweighs the planned check.
-  private func note(
+  private func setNextChecks(
     _ checks: [String: Instant],
     _ network: NetworkView,
     in segments: inout [SegmentLine]
@@ -230,11 +230,12 @@ struct StatusCommand: Command {
   private func subscribed(
     _ lines: [SegmentLine],
     _ loaded: LoadedConfiguration,
-    _ places: Places
+    _ locations: CacheLocations
   ) throws(CommandExit) -> [SegmentLine] {
-    let state = try context.readingState(places)
+    let state = try context.readingState(locations)
     let names = try context.reading { () throws(Failure) in
-      try Subscriptions.resolve(loaded, state: state, cache: places.cache, mayWrite: false).segments
+      try Subscriptions.resolve(loaded, state: state, cache: locations.cache, mayWrite: false)
+        .segments
         .map(\.name)
     }
     let known = Dictionary(lines.map { ($0.name, $0) }) { first, _ in first }
@@ -267,17 +268,17 @@ struct StatusCommand: Command {
 
   private func registration(
     _ loaded: LoadedConfiguration,
-    _ places: Places
-  ) throws(Failure) -> LicenseStanding? {
+    _ locations: CacheLocations
+  ) throws(Failure) -> LicenseStatus? {
     guard LicenseSetup(loaded) != nil else { return nil }
     var reports: [Diagnostic] = []
-    let state = try StateStore.openForReading(state: places.state, reports: &reports)
+    let state = try StateStore.openForReading(state: locations.state, reports: &reports)
     context.console.report(reports)
     let builder = context.builder(loaded)
     return try Registrar(context: context, loaded: loaded, builder: builder).remembered(state)
   }
 
-  private func text(_ license: LicenseStanding) -> String {
+  private func text(_ license: LicenseStatus) -> String {
     var parts = ["registration", license.word.rawValue.replacing("_", with: " ")]
     if let expires = license.expires { parts.append("until \(Timestamp.format(expires))") }
     if let until = license.deferral?.until {
@@ -314,10 +315,10 @@ struct StatusCommand: Command {
   private func print(
     _ segments: [SegmentLine],
     _ changes: ChangedTrees,
-    _ license: LicenseStanding?,
+    _ license: LicenseStatus?,
     _ totals: StoreTotals,
-    _ quotas: [QuotaStanding],
-    _ places: Places,
+    _ quotas: [QuotaUsage],
+    _ locations: CacheLocations,
     _ declared: DeclaredStates,
     _ served: ServeFigures?,
     now: Instant
@@ -346,7 +347,7 @@ struct StatusCommand: Command {
       "registration_retry_at": .time(license?.deferral?.until),
       "quotas": .array(quotas.map(\.document)),
       "cache": [
-        "dir": .string(places.cache),
+        "dir": .string(locations.cache),
         "bytes": .integer(totals.bytes),
         "objects": .integer(Int64(totals.objects)),
       ],
@@ -356,12 +357,12 @@ struct StatusCommand: Command {
         "hits": .integer(served?.hits ?? 0), "misses": .integer(served?.misses ?? 0),
         "failures": .integer(served?.failures ?? 0), "bytes": .integer(served?.bytes ?? 0),
       ],
-      "transfers": transfers(places),
+      "transfers": transfers(locations),
     ])
   }
 
-  private func transfers(_ places: Places) -> JSONValue {
-    let values = TransferNote.all(inCache: places.cache).map { item -> JSONValue in
+  private func transfers(_ locations: CacheLocations) -> JSONValue {
+    let values = TransferProgressFile.all(inCache: locations.cache).map { item -> JSONValue in
       [
         "url": .string(Redaction.url(item.url)),
         "segment": .string(item.segment),

@@ -43,15 +43,15 @@ struct SubscribeCommand: Command {
 
   func run() throws(CommandExit) -> Int32 {
     try context.prepareTransfers()
-    if !skipsRun { context.outset.begin(engine) }
+    if !skipsRun { context.pendingRun.begin(engine) }
     let loaded = try context.configuration(isRequired: true, needsSources: !skipsRun)
-    let places = try context.places(loaded)
+    let locations = try context.locations(loaded)
     try check(loaded)
-    let (unknown, subscribed) = try context.writingState(places) { state throws(Failure) in
+    let (unknown, subscribed) = try context.writingState(locations) { state throws(Failure) in
       let resolved = try Subscriptions.resolve(
         loaded,
         state: state,
-        cache: places.cache,
+        cache: locations.cache,
         mayWrite: true
       )
       context.console.report(resolved.warnings)
@@ -70,8 +70,13 @@ struct SubscribeCommand: Command {
       }
       return ExitStatus.ok.code
     }
-    return try Reconciliation(context: context, loaded: loaded, places: places, engine: engine)
-      .run()
+    return try Reconciliation(
+      context: context,
+      loaded: loaded,
+      locations: locations,
+      engine: engine
+    )
+    .run()
   }
 
   /// Reports names that no segment has, since the user most likely mistyped them.

@@ -18,8 +18,8 @@ struct VerifyCommand: Command {
   }
 
   func run() throws(CommandExit) -> Int32 {
-    let (loaded, places) = try context.standing()
-    let found = options.repairs ? try repair(loaded, places) : try inspect(loaded, places)
+    let (loaded, locations) = try context.configurationAndLocations()
+    let found = options.repairs ? try repair(loaded, locations) : try inspect(loaded, locations)
     context.console.report(diagnostics(found) + found.trees.warnings)
     if context.shared.isJSON {
       print(found)
@@ -31,18 +31,18 @@ struct VerifyCommand: Command {
 
   private func inspect(
     _ loaded: LoadedConfiguration,
-    _ places: Places
+    _ locations: CacheLocations
   ) throws(CommandExit) -> Findings {
     let isCancelled = { StopSignals.pending != nil }
-    let store = try context.readingStore(places)
-    let state = try context.readingState(places)
+    let store = try context.readingStore(locations)
+    let state = try context.readingState(locations)
     return try context.reading { () throws(Failure) in
       var found = Findings(
         store: try store?.verify(isCancelled: isCancelled) ?? .empty,
         trees: TreeInspection()
       )
       if let state {
-        let folders = try declared(loaded, state, places)
+        let folders = try declared(loaded, state, locations)
         found.trees = try PublishedTrees.inspect(
           state,
           of: store,
@@ -58,15 +58,15 @@ struct VerifyCommand: Command {
 
   private func repair(
     _ loaded: LoadedConfiguration,
-    _ places: Places
+    _ locations: CacheLocations
   ) throws(CommandExit) -> Findings {
     // Read before the store is opened for writing, since this may read the index.
-    let known = try context.readingState(places)
+    let known = try context.readingState(locations)
     let folders = try context.reading { () throws(Failure) in
-      try declared(loaded, known, places)
+      try declared(loaded, known, locations)
     }
-    return try context.changingStore(places) { store throws(Failure) in
-      let state = try StateStore.openForWriting(state: places.state)
+    return try context.changingStore(locations) { store throws(Failure) in
+      let state = try StateStore.openForWriting(state: locations.state)
       let trees = try PublishedTrees(
         store: store,
         state: state,
@@ -89,12 +89,12 @@ struct VerifyCommand: Command {
   private func declared(
     _ loaded: LoadedConfiguration,
     _ state: StateStore?,
-    _ places: Places
+    _ locations: CacheLocations
   ) throws(Failure) -> [SegmentKey: String]? {
     let joined = try Subscriptions.resolve(
       loaded,
       state: state,
-      cache: places.cache,
+      cache: locations.cache,
       mayWrite: false
     )
     guard !loaded.configuration.segments.isEmpty || !joined.segments.isEmpty else { return nil }
@@ -107,12 +107,13 @@ struct VerifyCommand: Command {
     let objects = found.store.bad.map { damage in
       let urls = damage.urls.map { "`\($0)`" }.joined(separator: ", ")
       if let reason = damage.reason {
-        let place = found.asidePaths[damage.digest]
+        let asidePath = found.asidePaths[damage.digest]
         return Diagnostic(
           "store.unreadable",
           "\(reason); it is the body of \(urls)"
-            + (place.map { " and was moved to `\($0)`" } ?? ", and its bytes could not be checked"),
-          hint: place == nil
+            + (asidePath.map { " and was moved to `\($0)`" }
+              ?? ", and its bytes could not be checked"),
+          hint: asidePath == nil
             ? "`verify` again when it can be read; nothing was removed"
             : "the next run fetches it again; delete the moved file when it is no longer needed"
         )

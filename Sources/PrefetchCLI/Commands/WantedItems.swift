@@ -17,7 +17,7 @@ struct WantedItems {
       self.segment = segment
       isStored = segment.isStored
       self.segment.isStored = true
-      self.segment.asksHeadOnly = false
+      self.segment.requestsHeadOnly = false
     }
   }
 
@@ -54,8 +54,8 @@ struct WantedItems {
       }
       // If segments send different headers, the first counts; pinned items are the same for all.
       if declarations.count > 1 {
-        let asked = Set(declarations[0].entry.headers)
-        declarations.removeAll { $0.entry.digests.isEmpty && Set($0.entry.headers) != asked }
+        let firstHeaders = Set(declarations[0].entry.headers)
+        declarations.removeAll { $0.entry.digests.isEmpty && Set($0.entry.headers) != firstHeaders }
       }
       // Several ad spaces may share a tag; an item is the ad of one of them.
       let zone = declarations.first?.entry.zone
@@ -69,10 +69,10 @@ struct WantedItems {
           groups.append(Group(segment: declaration.segment))
           numbers[name] = group
         }
-        let place = Spot(group: group, entry: groups[group].place(declaration, of: item))
-        let owner = groups[group].items[place.entry]
+        let spot = Spot(group: group, entry: groups[group].addEntry(declaration, of: item))
+        let owner = groups[group].items[spot.entry]
         if owner != item { repeated[item] = owner }
-        if rank == 0 { first.append(place) } else { others[item, default: []].append(place) }
+        if rank == 0 { first.append(spot) } else { others[item, default: []].append(spot) }
       }
     }
   }
@@ -89,8 +89,8 @@ struct WantedItems {
 
   /// Whether the body stays in the cache; false if only segments with `store: false` name it.
   func isKept(_ item: Int) -> Bool {
-    let places = [first[item]] + (others[item] ?? [])
-    let declaring = places.map { groups[$0.group] }.filter { !$0.segment.name.isEmpty }
+    let spots = [first[item]] + (others[item] ?? [])
+    let declaring = spots.map { groups[$0.group] }.filter { !$0.segment.name.isEmpty }
     return declaring.isEmpty || declaring.contains(where: \.isStored)
   }
 
@@ -101,21 +101,21 @@ struct WantedItems {
 
   /// Whether any declaration has a trustworthy digest of the item.
   func isPinned(_ item: Int) -> Bool {
-    !holds(item) { place in
-      let table = groups[place.group].table
-      if table.plainDigest(at: place.entry) != nil { return false }
-      return !table.isSpecial(at: place.entry)
-        || !table[place.entry].digests.contains { $0.algorithm.isTrustworthy }
+    !holds(item) { spot in
+      let table = groups[spot.group].table
+      if table.columnDigest(at: spot.entry) != nil { return false }
+      return !table.hasExtras(at: spot.entry)
+        || !table[spot.entry].digests.contains { $0.algorithm.isTrustworthy }
     }
   }
 
   func digest(of item: Int) -> ContentDigest? {
-    let places = [first[item]] + (others[item] ?? [])
-    return places.lazy.compactMap { place -> ContentDigest? in
-      let table = groups[place.group].table
-      if let digest = table.plainDigest(at: place.entry) { return digest }
-      guard table.isSpecial(at: place.entry) else { return nil }
-      let declared = table[place.entry].digests.first { $0.algorithm == .sha256 }
+    let spots = [first[item]] + (others[item] ?? [])
+    return spots.lazy.compactMap { spot -> ContentDigest? in
+      let table = groups[spot.group].table
+      if let digest = table.columnDigest(at: spot.entry) { return digest }
+      guard table.hasExtras(at: spot.entry) else { return nil }
+      let declared = table[spot.entry].digests.first { $0.algorithm == .sha256 }
       return declared.flatMap { ContentDigest(bytes: $0.bytes) }
     }.first
   }
@@ -142,12 +142,12 @@ struct WantedItems {
     within limit: Duration,
     _ facts: Planner.Facts
   ) -> Bool {
-    holds(item) { place in
+    holds(item) { spot in
       StaleRule.mayServe(
         record,
         granted: Planner.lifetimes(
-          groups[place.group].table[place.entry],
-          ofSegments: CollectionOfOne(groups[place.group].segment.lifetime),
+          groups[spot.group].table[spot.entry],
+          ofSegments: CollectionOfOne(groups[spot.group].segment.lifetime),
           bound: facts.policy.freshnessLimit,
           form: record.type.flatMap { BundleForm(rawValue: $0) }
         ),
@@ -158,18 +158,18 @@ struct WantedItems {
   }
 
   /// Returns the declarations of the chosen items, with the item number of each entry.
-  func segments(_ isAsked: (Int) -> Bool) -> [(declaration: SegmentDeclaration, items: [Int])] {
+  func segments(_ isChosen: (Int) -> Bool) -> [(declaration: SegmentDeclaration, items: [Int])] {
     groups.compactMap { group in
-      let places = group.items.indices.filter { isAsked(group.items[$0]) }
-      guard !places.isEmpty else { return nil }
+      let positions = group.items.indices.filter { isChosen(group.items[$0]) }
+      guard !positions.isEmpty else { return nil }
       var table = EntryTable()
-      table.reserveCapacity(places.count)
-      table.append(group.table, at: places)
+      table.reserveCapacity(positions.count)
+      table.append(group.table, at: positions)
       var segment = group.segment
       segment.source = .inline(Shared(table))
       // The user or client wants to hear of a failure, even of an optional item.
       segment.isRequired = true
-      return (segment, places.map { group.items[$0] })
+      return (segment, positions.map { group.items[$0] })
     }
   }
 
@@ -185,13 +185,14 @@ struct WantedItems {
 
 extension WantedItems.Group {
   /// Returns the index of the item's entry, which repeated requests share.
-  fileprivate mutating func place(_ declaration: DeclaredItems.Declaration, of item: Int) -> Int {
+  fileprivate mutating func addEntry(_ declaration: DeclaredItems.Declaration, of item: Int) -> Int
+  {
     // The least trusted declaration decides for the whole segment.
     segment.excerptOf = segment.excerptOf ?? declaration.segment.excerptOf
     var entry = declaration.entry
     entry.isRequired = true
     let count = table.count
-    table.appendBriefly(entry)
+    table.appendToColumns(entry)
     if table.count > count {
       items.append(item)
       return count
@@ -206,7 +207,7 @@ struct KeptItems {
   private let now: Instant
   /// Rulings of an offline run, and of a run that revalidates stale bodies.
   private var offline: [Planner.Rulings]
-  private var asking: [Planner.Rulings]
+  private var online: [Planner.Rulings]
 
   init(_ items: WantedItems, _ facts: Planner.Facts) {
     self.items = items
@@ -224,7 +225,7 @@ struct KeptItems {
     policy.isOffline = true
     offline = rulings(facts.under(policy))
     policy.isOffline = false
-    asking = rulings(facts.under(policy))
+    online = rulings(facts.under(policy))
   }
 
   /// Whether the declarations allow a stored body, however old it is.
@@ -247,13 +248,13 @@ struct KeptItems {
 
   /// Whether a run would use the body without a request.
   mutating func isFresh(_ item: Int, _ record: ContentRecord) -> Bool {
-    Self.isKept(item, of: items, record, under: &asking, now)
+    Self.isKept(item, of: items, record, under: &online, now)
       || isProven(item, record) && isSatisfied(item, by: record)
   }
 
   private mutating func isProven(_ item: Int, _ record: ContentRecord) -> Bool {
     items.spots(of: item).contains { spot in
-      asking[spot.group].decide(spot.entry, record: record) == (.keep, .digestMatches)
+      online[spot.group].decide(spot.entry, record: record) == (.keep, .digestMatches)
     }
   }
 
@@ -283,7 +284,7 @@ struct KeptItems {
 
 extension EntryTable {
   fileprivate func hasExpired(at position: Int, _ now: Instant) -> Bool {
-    guard isSpecial(at: position), let expires = self[position].expires else { return false }
+    guard hasExtras(at: position), let expires = self[position].expires else { return false }
     return expires <= now
   }
 }

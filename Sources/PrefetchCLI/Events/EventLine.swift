@@ -52,7 +52,7 @@ struct EventLine {
     case .itemSettled, .itemEvicted, .conditionsRead, .itemsKept, .itemsConfirmed, .itemsArrived,
       .itemsRetained, .itemRetained,
       .itemShared, .bytesReceived,
-      .requestFinished, .requestsAnswered, .requestTold, .requestWaits, .manifestSettled,
+      .requestFinished, .requestsCounted, .requestTraced, .requestWaits, .manifestSettled,
       .listRead, .interrupted, .storeFailed, .warned:
       nil
     }

@@ -40,7 +40,7 @@ final class EventQueue: Sendable {
       if event.isExpendable { expendable += 1 }
     }
 
-    mutating func takeAll() -> [Event] {
+    mutating func drainAll() -> [Event] {
       defer { (waiting, expendable) = ([], 0) }
       return waiting
     }
@@ -92,24 +92,24 @@ final class EventQueue: Sendable {
     guard thread == nil else { return state.withLock { $0.thread = thread } }
     state.withLock { state in
       state.isDelivering = false
-      state.dropped += state.takeAll().count
+      state.dropped += state.drainAll().count
     }
   }
 
   private func work() {
-    while let events = take() {
+    while let events = drain() {
       let left = deliver(events) { isAbandoned }
       if left > 0 { state.withLock { $0.dropped += left } }
     }
   }
 
-  private func take() -> [Event]? {
+  private func drain() -> [Event]? {
     state.withLock { state in
       guard !state.waiting.isEmpty, !state.isOver(isStopping()) else {
         state.isDelivering = false
         return nil
       }
-      return state.takeAll()
+      return state.drainAll()
     }
   }
 
@@ -126,7 +126,7 @@ final class EventQueue: Sendable {
     thread?.join()
     return state.withLock { state in
       state.thread = nil
-      return state.dropped + state.takeAll().count
+      return state.dropped + state.drainAll().count
     }
   }
 }

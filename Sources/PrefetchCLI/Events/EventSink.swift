@@ -4,7 +4,7 @@ import PrefetchDocuments
 import PrefetchSystem
 
 final class EventSink: RunObserver {
-  let hearsOfEach: Bool
+  let needsEachFact: Bool
   private let stream: EventStream?
   private let hooks: HookLane?
   private let runID: String
@@ -16,7 +16,7 @@ final class EventSink: RunObserver {
   private var changed: Set<String> = []
 
   /// Whether changes are reported; false for a dry run, which makes none.
-  private let tellsChanges: Bool
+  private let reportsChanges: Bool
   private var hasBegun = false
   private var isFinished = false
 
@@ -25,15 +25,15 @@ final class EventSink: RunObserver {
     hooks: HookLane?,
     runID: String,
     console: Console,
-    tellsChanges: Bool = true
+    reportsChanges: Bool = true
   ) {
     guard stream != nil || hooks != nil else { return nil }
     self.stream = stream
     self.hooks = hooks
     self.runID = runID
     self.console = console
-    self.tellsChanges = tellsChanges
-    hearsOfEach = stream != nil || hooks?.hearsOfEach == true
+    self.reportsChanges = reportsChanges
+    needsEachFact = stream != nil || hooks?.needsEachFact == true
   }
 
   func begin(at start: Instant) {
@@ -43,11 +43,11 @@ final class EventSink: RunObserver {
   }
 
   func observe(_ fact: RunFact, at now: Moment) {
-    progress.note(fact)
+    progress.apply(fact)
     switch fact {
     case .itemSettled(let item):
       if item.departure != nil || item.outcome == .removed { changed.formUnion(item.segments) }
-      note(item)
+      recordChange(item)
     case .itemEvicted(let item, _): changed.formUnion(item.segments)
     case .itemShared(let item, let segment):
       if item.outcome == .added || item.outcome == .updated { changed.insert(segment) }
@@ -70,7 +70,7 @@ final class EventSink: RunObserver {
     for value in line(at: now.wall).values(fact) { push(value) }
   }
 
-  private func note(_ item: ItemResult) {
+  private func recordChange(_ item: ItemResult) {
     guard item.outcome == .added || item.outcome == .updated else { return }
     changed.formUnion(item.segments)
     for segment in item.segments { bring(item.size ?? 0, to: segment) }
@@ -86,14 +86,14 @@ final class EventSink: RunObserver {
     stream != nil || hooks?.hears("progress") == true ? .seconds(1) : nil
   }
 
-  func look(at standing: RunStanding, _ now: Moment) {
-    defer { lastLook = TransferLook(standing, at: now.uptime) }
+  func show(_ status: RunStatus, _ now: Moment) {
+    defer { lastLook = TransferLook(status, at: now.uptime) }
     guard let last = lastLook else { return }
     let line = line(at: now.wall)
-    let transfers = standing.transfers.map { transfer in
+    let transfers = status.transfers.map { transfer in
       JSONValue.object([
         ("url", line.text(transfer.url.redacted)),
-        ("segment", line.text(standing.segments[transfer.segment].name)),
+        ("segment", line.text(status.segments[transfer.segment].name)),
         ("bytes", .integer(transfer.advance.position)),
         ("total", .optional(transfer.advance.size)),
         ("rate", .optional(last.rate(of: transfer, at: now.uptime))),
@@ -114,9 +114,9 @@ final class EventSink: RunObserver {
   func finish(_ report: inout Report) {
     guard !isFinished else { return }
     begin(at: report.started)
-    let ending = finish(ExitStatus(report), at: report.finished)
-    report.diagnostics += ending.diagnostics
-    report.hasFailedHook = ending.hasFailed
+    let result = finish(ExitStatus(report), at: report.finished)
+    report.diagnostics += result.diagnostics
+    report.hasFailedHook = result.hasFailed
   }
 
   func finish(
@@ -126,9 +126,9 @@ final class EventSink: RunObserver {
     guard !isFinished else { return ([], false) }
     isFinished = true
     push("run.finished", at: end, [("exit", .string(exit.name))])
-    let ending = hooks?.finish()
+    let result = hooks?.finish()
     let missed = stream?.finish() ?? []
-    return ((ending?.diagnostics ?? []) + missed, ending?.hasFailed ?? false)
+    return ((result?.diagnostics ?? []) + missed, result?.hasFailed ?? false)
   }
 
   private func line(at time: Instant) -> EventLine {
@@ -146,7 +146,7 @@ final class EventSink: RunObserver {
 
   private func push(_ value: JSONValue) {
     guard case .object(let members) = value, case .string(let name)? = members.first?.1,
-      tellsChanges || !Self.changes.contains(name)
+      reportsChanges || !Self.changes.contains(name)
     else { return }
     let event = EventQueue.Event(name: name, line: JSONWriter.string(value))
     stream?.push(event)
@@ -159,7 +159,7 @@ struct RunProgress {
   private(set) var settled = 0
   private(set) var received: Int64 = 0
 
-  mutating func note(_ fact: RunFact) {
+  mutating func apply(_ fact: RunFact) {
     switch fact {
     case .itemsDiscovered(_, let count): discovered += count
     case .itemSettled(let item): settled += item.action == .remove ? 0 : 1
@@ -168,8 +168,8 @@ struct RunProgress {
     case .itemShared: settled += 1
     case .bytesReceived(let bytes): received = received.addingSaturated(bytes)
     case .conditionsRead, .qualityChanged, .itemsRetained, .itemRetained, .itemsStarted,
-      .requestFinished, .requestsAnswered,
-      .requestTold, .requestWaits, .manifestSettled, .listRead, .segmentSettled, .treePublished,
+      .requestFinished, .requestsCounted,
+      .requestTraced, .requestWaits, .manifestSettled, .listRead, .segmentSettled, .treePublished,
       .registration,
       .interrupted, .storeFailed, .warned, .itemEvicted:
       break

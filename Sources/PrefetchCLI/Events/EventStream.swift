@@ -27,10 +27,10 @@ final class EventStream: Sendable {
   }
 
   /// Time for a slow reader at the end of a run.
-  private static let patience: Duration = .seconds(2)
+  private static let drainTimeout: Duration = .seconds(2)
 
   func finish() -> [Diagnostic] {
-    let dropped = queue.finish(within: Self.patience)
+    let dropped = queue.finish(within: Self.drainTimeout)
     guard dropped > 0 else { return [] }
     return [
       Diagnostic(

@@ -22,17 +22,22 @@ final class HookLane: Sendable {
   }
 
   /// Returns nil without hooks, and in a command that a hook of the same cache has started.
-  init?(_ loaded: LoadedConfiguration, _ places: Places, runID: String, context: CommandContext) {
+  init?(
+    _ loaded: LoadedConfiguration,
+    _ locations: CacheLocations,
+    runID: String,
+    context: CommandContext
+  ) {
     let hooks = loaded.configuration.hooks
     guard !hooks.isEmpty else { return nil }
     let ancestry = HookAncestry(context.environment.variables)
-    guard !ancestry.includes(places.cache) else {
+    guard !ancestry.includes(locations.cache) else {
       context.console.note(HookAncestry.skipped)
       return nil
     }
     self.hooks = hooks
     var environment = context.variablesForChildren(loaded)
-    environment[HookAncestry.variable] = ancestry.text(with: places.cache)
+    environment[HookAncestry.variable] = ancestry.text(with: locations.cache)
     let troubles = TroubleList()
     self.troubles = troubles
     queue = EventQueue { [environment] events, isAbandoned in
@@ -50,7 +55,7 @@ final class HookLane: Sendable {
         variables["PREFETCH_RUN"] = runID
         var complaint = ""
         do throws(ChildProcess.Fault) {
-          try ChildProcess.tell(
+          try ChildProcess.send(
             hook.command,
             Array(own.map { $0.line + "\n" }.joined().utf8),
             environment: variables,
@@ -73,7 +78,7 @@ final class HookLane: Sendable {
     }
   }
 
-  var hearsOfEach: Bool {
+  var needsEachFact: Bool {
     hooks["items.started"] != nil || hooks["cache.added"] != nil
   }
 

@@ -12,7 +12,7 @@ struct ServeEvents {
   /// Opens stream and hooks; without a configuration (`--origin`) there are no hooks.
   init(
     _ options: ServeOptions,
-    _ served: (loaded: LoadedConfiguration, places: Places)?,
+    _ served: (loaded: LoadedConfiguration, locations: CacheLocations)?,
     context: CommandContext
   ) throws(Failure) {
     self.context = context
@@ -21,8 +21,8 @@ struct ServeEvents {
     stream = try options.events.map { destination throws(Failure) in
       try EventStream(destination)
     }
-    let told = options.skipsHooks ? nil : served
-    hooks = told.flatMap { HookLane($0.loaded, $0.places, runID: runID, context: context) }
+    let hookSource = options.skipsHooks ? nil : served
+    hooks = hookSource.flatMap { HookLane($0.loaded, $0.locations, runID: runID, context: context) }
   }
 
   func started(at address: String) {
@@ -32,10 +32,10 @@ struct ServeEvents {
   /// Waits briefly for the listeners; returns whether a required hook failed.
   func stopped(at address: String) -> Bool {
     push("serve.stopped", address)
-    let ending = hooks?.finish()
+    let result = hooks?.finish()
     let missed = stream?.finish() ?? []
-    context.console.report((ending?.diagnostics ?? []) + missed)
-    return ending?.hasFailed ?? false
+    context.console.report((result?.diagnostics ?? []) + missed)
+    return result?.hasFailed ?? false
   }
 
   private func push(_ name: String, _ address: String) {

@@ -50,7 +50,7 @@ struct EventOptions: CommandOptions, Hashable {
   )
 
   /// Paragraph of all recording commands.
-  static let place =
+  static let storageParagraph =
     "The record stays in the state folder, under the configuration that is given or found, and is sent nowhere unless `analytics` names a collector; `prefetch-report`(5) has the requests."
 
   private static func command(
@@ -65,7 +65,7 @@ struct EventOptions: CommandOptions, Hashable {
       group: .events,
       summary: summary,
       paragraphs: paragraphs + [
-        "\(place) A name that looks like data of a person draws a warning."
+        "\(storageParagraph) A name that looks like data of a person draws a warning."
       ],
       operands: .one("NAME", \.name, .eventName),
       exits: [.ok, .config] + exits,
@@ -86,7 +86,7 @@ struct EventRunOptions: CommandOptions, Hashable {
     summary: "Run a program, and record how long it took and how it ended",
     paragraphs: [
       "Starts the program with everything that `prefetch` was given. The exit status is that of the program, or 128 plus the signal that ended it, even if the event could not be recorded; then a warning says so.",
-      EventOptions.place,
+      EventOptions.storageParagraph,
     ],
     forms: ["NAME -- CMD…"],
     operands: .some("WORD", \.words),
@@ -131,7 +131,7 @@ struct ConsumeOptions: CommandOptions, Hashable {
       "Name the item by its URL, its id or `PROVIDER/ID`; if it is neither stored nor declared, the command ends with 4. Until the item gets a new body, `list --unconsumed` leaves it out, and `cache.purge.order` may evict it as `consumed`.",
       "Without `--from` and `--to` the whole item was seen. The record names the quarters (25, 50, 75, 100) that were passed for the first time, which needs the length: a stored stream has one, and `--length` states it for all other items. No address that counts views is ever requested.",
       "With `--at` an app may report later what was seen offline. What was seen before the stored body arrived does not count for that body.",
-      EventOptions.place,
+      EventOptions.storageParagraph,
     ],
     options: [
       .value("from", \.start, .duration.called("S")).help("Second at which the seen part begins"),

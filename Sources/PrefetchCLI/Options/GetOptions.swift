@@ -22,7 +22,7 @@ struct GetOptions: CommandOptions, Hashable {
   var base: WebURL?
   var digest: ContentDigest?
 
-  var asksNobody: Bool {
+  var usesCacheOnly: Bool {
     isOffline || behavior == ItemBehavior.none
   }
 

@@ -12,7 +12,7 @@ struct ManifestBuildOptions: CommandOptions, Hashable {
   var expires: Duration?
   var included: [String] = []
   var excluded: [String] = []
-  var takesHidden = false
+  var includesHidden = false
   var statesTypes = false
   var previous: String?
 
@@ -42,7 +42,7 @@ struct ManifestBuildOptions: CommandOptions, Hashable {
         .help("Take only files that match this, or another `--include`"),
       .values("exclude", \.excluded, .text.called("PATTERN"))
         .help("Leave out files and folders that match this"),
-      .flag("hidden", \.takesHidden).help("Take files and folders whose names begin with a dot"),
+      .flag("hidden", \.includesHidden).help("Take files and folders whose names begin with a dot"),
       .flag("mime", \.statesTypes)
         .help(
           "State media types by file name extensions; readers refuse a file that its server labels otherwise"

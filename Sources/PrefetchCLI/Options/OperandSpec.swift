@@ -51,38 +51,38 @@ struct OperandSpec<Options>: Sendable {
 
   static func any(
     _ placeholder: String,
-    _ place: @autoclosure @escaping Slot<[String]>,
+    _ slot: @autoclosure @escaping Slot<[String]>,
     completion: Completion = .none
   ) -> Self {
-    Self(.any, placeholder, completion) { $0[keyPath: place()] = $1 }
+    Self(.any, placeholder, completion) { $0[keyPath: slot()] = $1 }
   }
 
   static func some(
     _ placeholder: String,
-    _ place: @autoclosure @escaping Slot<[String]>,
+    _ slot: @autoclosure @escaping Slot<[String]>,
     completion: Completion = .none
   ) -> Self {
-    Self(.some, placeholder, completion) { $0[keyPath: place()] = $1 }
+    Self(.some, placeholder, completion) { $0[keyPath: slot()] = $1 }
   }
 
   static func one<Value>(
     _ placeholder: String,
-    _ place: @autoclosure @escaping Slot<Value>,
+    _ slot: @autoclosure @escaping Slot<Value>,
     _ kind: ValueKind<Value>
   ) -> Self {
     Self(.one, placeholder, kind.completion) { (options, words) throws(ValueFault) in
-      options[keyPath: place()] = try kind.read(words.first ?? "")
+      options[keyPath: slot()] = try kind.read(words.first ?? "")
     }
   }
 
   static func optional<Value>(
     _ placeholder: String,
-    _ place: @autoclosure @escaping Slot<Value>,
+    _ slot: @autoclosure @escaping Slot<Value>,
     _ kind: ValueKind<Value>
   ) -> Self {
     Self(.optional, placeholder, kind.completion) { (options, words) throws(ValueFault) in
       guard let word = words.first else { return }
-      options[keyPath: place()] = try kind.read(word)
+      options[keyPath: slot()] = try kind.read(word)
     }
   }
 }

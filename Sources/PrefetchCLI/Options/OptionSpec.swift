@@ -41,93 +41,93 @@ extension OptionSpec {
   static func flag(
     _ name: String,
     short: Character? = nil,
-    _ place: @autoclosure @escaping Slot<Bool>
+    _ slot: @autoclosure @escaping Slot<Bool>
   ) -> Self {
     Self(name, short: short, argument: .none) { options, _ in
-      options[keyPath: place()] = true
+      options[keyPath: slot()] = true
     }
   }
 
   static func count(
     _ name: String,
     short: Character? = nil,
-    _ place: @autoclosure @escaping Slot<Int>
+    _ slot: @autoclosure @escaping Slot<Int>
   ) -> Self {
     Self(name, short: short, argument: .none, isRepeatable: true) { options, _ in
-      options[keyPath: place()] += 1
+      options[keyPath: slot()] += 1
     }
   }
 
   static func value<Value>(
     _ name: String,
     short: Character? = nil,
-    _ place: @autoclosure @escaping Slot<Value?>,
+    _ slot: @autoclosure @escaping Slot<Value?>,
     _ kind: ValueKind<Value>
   ) -> Self {
     Self(name, short: short, argument: .required(kind)) {
       (options, text) throws(ValueFault) in
-      options[keyPath: place()] = try kind.read(text ?? "")
+      options[keyPath: slot()] = try kind.read(text ?? "")
     }
   }
 
   static func choice<Value>(
     _ name: String,
-    _ place: @autoclosure @escaping Slot<Value>,
+    _ slot: @autoclosure @escaping Slot<Value>,
     _ kind: ValueKind<Value>
   ) -> Self {
     Self(name, argument: .required(kind)) {
       (options, text) throws(ValueFault) in
-      options[keyPath: place()] = try kind.read(text ?? "")
+      options[keyPath: slot()] = try kind.read(text ?? "")
     }
   }
 
   static func values<Value>(
     _ name: String,
     short: Character? = nil,
-    _ place: @autoclosure @escaping Slot<[Value]>,
+    _ slot: @autoclosure @escaping Slot<[Value]>,
     _ kind: ValueKind<Value>
   ) -> Self {
     Self(name, short: short, argument: .required(kind), isRepeatable: true) {
       (options, text) throws(ValueFault) in
-      options[keyPath: place()].append(try kind.read(text ?? ""))
+      options[keyPath: slot()].append(try kind.read(text ?? ""))
     }
   }
 
   /// Values separated by commas; a repeatable option accumulates, others keep the last list.
   static func commaList<Value>(
     _ name: String,
-    _ place: @autoclosure @escaping Slot<[Value]>,
+    _ slot: @autoclosure @escaping Slot<[Value]>,
     _ kind: ValueKind<Value>,
     isRepeatable: Bool = false
   ) -> Self {
     Self(name, argument: .required(kind), isRepeatable: isRepeatable) {
       (options, text) throws(ValueFault) in
-      var values = isRepeatable ? options[keyPath: place()] : []
+      var values = isRepeatable ? options[keyPath: slot()] : []
       for word in (text ?? "").split(separator: ",", omittingEmptySubsequences: false) {
         values.append(try kind.read(String(word)))
       }
-      options[keyPath: place()] = values
+      options[keyPath: slot()] = values
     }
   }
 
   static func optionalValue<Value>(
     _ name: String,
-    _ place: @autoclosure @escaping Slot<OptionalArgument<Value>?>,
+    _ slot: @autoclosure @escaping Slot<OptionalArgument<Value>?>,
     _ kind: ValueKind<Value>
   ) -> Self {
     Self(
       name,
       argument: .optional(placeholder: kind.placeholder, completion: kind.completion)
     ) { (options, text) throws(ValueFault) in
-      options[keyPath: place()] =
+      options[keyPath: slot()] =
         try text.map { text throws(ValueFault) in
           .value(try kind.read(text))
         } ?? .bare
     }
   }
 
-  static func wait(_ place: @autoclosure @escaping Slot<OptionalArgument<Duration>?>) -> Self {
-    optionalValue("wait", place(), .duration)
+  static func wait(_ slot: @autoclosure @escaping Slot<OptionalArgument<Duration>?>) -> Self {
+    optionalValue("wait", slot(), .duration)
       .help("Wait for another run to end, at most this long, instead of ending with 75")
   }
 }
@@ -143,7 +143,7 @@ extension OptionDescription.Argument {
 extension OptionSpec {
   /// Returns the option for a command whose options contain these.
   func embedded<Outer>(
-    at place: @autoclosure @escaping @Sendable () -> any WritableKeyPath<Outer, Options> & Sendable,
+    at slot: @autoclosure @escaping @Sendable () -> any WritableKeyPath<Outer, Options> & Sendable,
     section: OptionDescription.Section? = nil
   ) -> OptionSpec<Outer> {
     let inner = apply
@@ -153,7 +153,7 @@ extension OptionSpec {
       argument: description.argument,
       isRepeatable: description.isRepeatable
     ) { (options, text) throws(ValueFault) in
-      try inner(&options[keyPath: place()], text)
+      try inner(&options[keyPath: slot()], text)
     }
     outer.description.help = description.help
     outer.description.section = section ?? description.section
@@ -163,9 +163,9 @@ extension OptionSpec {
 
 extension Array {
   func embedded<Inner, Outer>(
-    at place: @autoclosure @escaping @Sendable () -> any WritableKeyPath<Outer, Inner> & Sendable,
+    at slot: @autoclosure @escaping @Sendable () -> any WritableKeyPath<Outer, Inner> & Sendable,
     section: OptionDescription.Section? = nil
   ) -> [OptionSpec<Outer>] where Element == OptionSpec<Inner> {
-    map { $0.embedded(at: place(), section: section) }
+    map { $0.embedded(at: slot(), section: section) }
   }
 }

@@ -17,7 +17,7 @@ struct ServeOptions: CommandOptions, Hashable {
   var skipsHooks = false
   var allowedOrigin: String?
   var tokenFile: String?
-  var takesEvents = false
+  var acceptsEvents = false
 
   static let command = CommandSpec<ServeOptions>(
     name: "serve",
@@ -47,7 +47,7 @@ struct ServeOptions: CommandOptions, Hashable {
         .help("Let web pages of this origin use the server; `null` is for pages without one"),
       .value("token-file", \.tokenFile, .file)
         .help("Also accept paths that begin with `/-/t/` and the token in this file"),
-      .flag("events-in", \.takesEvents)
+      .flag("events-in", \.acceptsEvents)
         .help("Record objects that pages POST to `/-/event` with the token"),
       .value("ready-fd", \.readyDescriptor, .number(1...1_048_575))
         .help("Also write the line with the URL to this descriptor, and close it"),
@@ -78,13 +78,13 @@ struct ServeOptions: CommandOptions, Hashable {
           "`--allow-origin null` needs `--token-file`: any page can have that origin"
         )
       }
-      if options.takesEvents, options.tokenFile == nil {
+      if options.acceptsEvents, options.tokenFile == nil {
         diagnostics.append(
           "usage.missing-option",
           "`--events-in` needs `--token-file`: an event has to show the token"
         )
       }
-      if options.origin != nil, options.takesEvents {
+      if options.origin != nil, options.acceptsEvents {
         diagnostics.append(.exclusive("--origin", "--events-in"))
       }
       if options.maximumStaleness != nil, !options.pulls {

@@ -39,8 +39,8 @@ struct SharedOptions: Hashable, Sendable {
   var progress = Presence.auto
   var logFormat = LogFormat.text
   var logFile: String?
-  fileprivate var asksVersion = false
-  fileprivate var asksHelp = false
+  fileprivate var showsVersion = false
+  fileprivate var showsHelp = false
 }
 
 extension SharedOptions {
@@ -96,9 +96,9 @@ extension SharedOptions {
       .help("Write messages as `text`, or as one JSON object a line (`json`)"),
     .value("log-file", \.logFile, .file)
       .help("Append messages to this file instead of writing them to standard error"),
-    .flag("version", short: "V", \.asksVersion)
+    .flag("version", short: "V", \.showsVersion)
       .help("Print the versions of the program and its libraries"),
-    .flag("help", short: "h", \.asksHelp).help("Print help on the program or on a command"),
+    .flag("help", short: "h", \.showsHelp).help("Print help on the program or on a command"),
   ]
 }
 

@@ -21,7 +21,7 @@ final class Console {
   private(set) var needles: SecretNeedles = []
   private var reported: Set<Diagnostic> = []
   /// Status and diagnostics of a command that could not begin.
-  private(set) var ending: (status: ExitStatus, diagnostics: [Diagnostic])?
+  private(set) var startFailure: (status: ExitStatus, diagnostics: [Diagnostic])?
   /// Returns a line of a file that diagnostics point into.
   var sourceLine: (_ file: String, _ number: Int) -> String? = { _, _ in nil }
 
@@ -71,9 +71,9 @@ final class Console {
     for line in lines() { print(line) }
   }
 
-  func print(piece: String) {
+  func print(chunk: String) {
     willWrite()
-    output.write(piece)
+    output.write(chunk)
   }
 
   func print(bytes: [UInt8]) {
@@ -153,8 +153,8 @@ final class Console {
     }
     let entry = LogEntry(masked, about: subject.masked(needles), run: runID)
     let usesColor = usesColor && log == nil
-    say(entry, isHidden: isHidden) { (isPlain: Bool) in
-      DiagnosticRenderer(usesColor: usesColor && !isPlain).render(masked) { sourceLine($0, $1) }
+    say(entry, isHidden: isHidden) { (omitsColor: Bool) in
+      DiagnosticRenderer(usesColor: usesColor && !omitsColor).render(masked) { sourceLine($0, $1) }
     }
   }
 
@@ -175,12 +175,12 @@ final class Console {
     say(entry, isHidden: shared.isQuiet, isKept: level != .debug) { _ in text }
   }
 
-  /// Writes a message; `text` returns it, without colour if `isPlain`.
+  /// Writes a message; `text` returns it, without colour if `omitsColor`.
   private func say(
     _ entry: LogEntry,
     isHidden: Bool,
     isKept: Bool = true,
-    _ text: (_ isPlain: Bool) -> String
+    _ text: (_ omitsColor: Bool) -> String
   ) {
     let isJSON = shared.logFormat == .json
     let now = clock.now().wall
@@ -217,7 +217,7 @@ final class Console {
   /// Reports a command that could not begin, on stderr and under `--json` as a document.
   func fail(_ status: ExitStatus, _ diagnostics: [Diagnostic]) -> Int32 {
     report(diagnostics)
-    ending = (status, diagnostics)
+    startFailure = (status, diagnostics)
     if shared.isJSON {
       print([
         "schema": "prefetch-error/1",

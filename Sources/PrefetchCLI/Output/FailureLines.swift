@@ -4,7 +4,7 @@ import PrefetchCore
 struct FailureLines {
   let envelope: ReportEnvelope
   /// Whether failures are never grouped.
-  let tellsAll: Bool
+  let showsAll: Bool
 
   /// Limit for individual lines; the report has all failures.
   private static let mostLines = 20
@@ -18,10 +18,10 @@ struct FailureLines {
   var lines: [FailureLine] {
     let all = ReportFailures(envelope: envelope).all
     // A missing network is one fact, not one per item.
-    let failures = all.filter { !$0.isForNoWayOut }
+    let failures = all.filter { !$0.isNoRoute }
     var lines: [FailureLine] = []
     if failures.count < all.count {
-      let loss = Failure.noWayOut
+      let loss = Failure.noRoute
       let count = Amounts.count(
         Int64(all.count - failures.count),
         "item or manifest",
@@ -29,8 +29,8 @@ struct FailureLines {
       )
       lines.append(line(loss.code.rawValue, "\(loss.message); \(count) not requested"))
     }
-    let groups = tellsAll ? failures.map { [$0] } : Self.groups(failures)
-    let limit = tellsAll ? Int.max : Self.mostLines
+    let groups = showsAll ? failures.map { [$0] } : Self.groups(failures)
+    let limit = showsAll ? Int.max : Self.mostLines
     lines += groups.prefix(limit).map { $0.count == 1 ? line(of: $0[0]) : line(of: $0) }
     let rest = groups.dropFirst(limit).reduce(0) { $0 + $1.count }
     if rest > 0 {
@@ -48,13 +48,13 @@ struct FailureLines {
 
   private static func groups(_ failures: [ReportFailures.Trouble]) -> [[ReportFailures.Trouble]] {
     var groups: [[ReportFailures.Trouble]] = []
-    var places: [Key: Int] = [:]
+    var indices: [Key: Int] = [:]
     for failure in failures {
       let key = failure.host.map { Key(host: $0, code: failure.code) }
-      if let key, let place = places[key] {
-        groups[place].append(failure)
+      if let key, let index = indices[key] {
+        groups[index].append(failure)
       } else {
-        if let key { places[key] = groups.count }
+        if let key { indices[key] = groups.count }
         groups.append([failure])
       }
     }
@@ -70,23 +70,23 @@ struct FailureLines {
     let tries = entry.attempts > 1 ? ", after \(entry.attempts) attempts" : ""
     let kept = entry.isBeginning ? "the stored beginning is used" : "the older copy is kept"
     let copy = entry.keepsOlderCopy ? "; \(kept)" : ""
-    let place = declaration(of: entry)
+    let declared = declaration(of: entry)
     var line = line(
       entry.code,
-      "\(entry.subject): \(place?.message ?? entry.message)\(tries)\(copy)",
+      "\(entry.subject): \(declared?.message ?? entry.message)\(tries)\(copy)",
       isRequired: entry.isRequired,
       about: LogSubject(url: entry.url, segment: entry.segments.first)
     )
-    line.diagnostic.location = place?.location
+    line.diagnostic.location = declared?.location
     return line
   }
 
   /// Returns the place of the expected digest, if a local list declares it.
-  private func declaration(of entry: ReportFailures.Trouble) -> DeclaredDigestPlace? {
+  private func declaration(of entry: ReportFailures.Trouble) -> DeclaredDigestLocation? {
     guard entry.code == ErrorCode.digestMismatch.rawValue else { return nil }
     return envelope.report.segments.lazy.filter { entry.segments.contains($0.name) }
       .compactMap(\.manifest.url).filter { !$0.contains("://") }
-      .compactMap { DeclaredDigestPlace(of: entry.message, in: $0) }.first
+      .compactMap { DeclaredDigestLocation(of: entry.message, in: $0) }.first
   }
 
   private func line(of group: [ReportFailures.Trouble]) -> FailureLine {
@@ -225,7 +225,7 @@ struct FailureLines {
       let steps = [step, explanation().map { "\($0) shows details" }].compactMap(\.self)
       return steps.isEmpty ? nil : "next: " + steps.joined(separator: "; ")
     }
-    let hasNoWayOut = ReportFailures(envelope: envelope).all.allSatisfy(\.isForNoWayOut)
-    return hasNoWayOut ? nil : "next: run it again"
+    let hasNoRoute = ReportFailures(envelope: envelope).all.allSatisfy(\.isNoRoute)
+    return hasNoRoute ? nil : "next: run it again"
   }
 }

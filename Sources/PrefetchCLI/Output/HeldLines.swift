@@ -8,28 +8,28 @@ struct HeldLines {
 
   private var text: [UInt8] = []
   /// Extents of the lines from `next` on; the first one is at `first`.
-  private var places: [Extent] = []
+  private var extents: [Extent] = []
   private var first = 0
   /// Number of the next line to write.
   private(set) var next = 0
 
   mutating func pass() {
     next += 1
-    if first < places.count { first += 1 }
+    if first < extents.count { first += 1 }
     releaseIfEmpty()
   }
 
   mutating func hold(_ line: [UInt8], at number: Int) {
     let index = first + number - next
     guard index >= first else { return }
-    while places.count <= index { places.append(Extent()) }
-    places[index] = Extent(start: text.count, length: line.count)
+    while extents.count <= index { extents.append(Extent()) }
+    extents[index] = Extent(start: text.count, length: line.count)
     text += line
   }
 
   mutating func writeNext(to output: inout [UInt8]) {
-    while first < places.count, places[first].length >= 0 {
-      write(places[first], to: &output)
+    while first < extents.count, extents[first].length >= 0 {
+      write(extents[first], to: &output)
       first += 1
       next += 1
     }
@@ -38,19 +38,19 @@ struct HeldLines {
 
   /// Writes the remaining lines in order, skipping gaps.
   mutating func writeAll(to output: inout [UInt8]) {
-    for place in places[first...] where place.length > 0 { write(place, to: &output) }
-    places = []
+    for extent in extents[first...] where extent.length > 0 { write(extent, to: &output) }
+    extents = []
     text = []
     first = 0
   }
 
-  private func write(_ place: Extent, to output: inout [UInt8]) {
-    output += text[place.start..<place.start + place.length]
+  private func write(_ extent: Extent, to output: inout [UInt8]) {
+    output += text[extent.start..<extent.start + extent.length]
   }
 
   private mutating func releaseIfEmpty() {
-    guard first == places.count, first > 0 else { return }
-    places.removeAll(keepingCapacity: true)
+    guard first == extents.count, first > 0 else { return }
+    extents.removeAll(keepingCapacity: true)
     text.removeAll(keepingCapacity: true)
     first = 0
   }

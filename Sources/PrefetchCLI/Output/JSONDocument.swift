@@ -11,7 +11,7 @@ extension JSONValue {
       case .boolean: self = .bool(scalar.text == "true")
       case .number:
         self = Int64(scalar.text).map { .integer($0) } ?? .double(Double(scalar.text) ?? 0)
-      case .plain, .string, .date, .data: self = .string(scalar.text)
+      case .unquoted, .string, .date, .data: self = .string(scalar.text)
       }
     }
   }

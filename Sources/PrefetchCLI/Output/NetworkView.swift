@@ -11,7 +11,7 @@ struct NetworkView {
     var rules: [NetworkRuleVerdict]
 
     /// Verdict in words: `go`, or `deferred by window until …`.
-    var standing: String {
+    var verdictText: String {
       guard let deferral = verdict.deferral else { return verdict.word }
       return deferral.text()
     }
@@ -25,7 +25,7 @@ struct NetworkView {
 
   let situation: NetworkSituation
   let quality: Quality
-  let quotas: [QuotaStanding]
+  let quotas: [QuotaUsage]
   let segments: [Segment]
 
   /// Evaluates the rules; `looksAtAll` reads all facts, `declared` adds a segment's rules.
@@ -65,7 +65,7 @@ struct NetworkView {
       if !all.contains(budget) { all.append(budget) }
     }
     quotas = budgets.flatMap {
-      QuotaStanding.all(of: $0, situation.usage, in: common.calendar, at: now)
+      QuotaUsage.all(of: $0, situation.usage, in: common.calendar, at: now)
     }
     segments = policies.map { name, policy in
       Segment(
@@ -96,7 +96,7 @@ struct NetworkView {
   }
 }
 
-struct QuotaStanding {
+struct QuotaUsage {
   var period: ByteBudget.Period
   /// Network type of the limit; nil for all types without their own.
   var type: NetworkType?
@@ -110,13 +110,13 @@ struct QuotaStanding {
     _ usage: TransferUsage,
     in zone: TimeZoneRules,
     at now: Instant
-  ) -> [QuotaStanding] {
+  ) -> [QuotaUsage] {
     let day = TransferUsage.day(at: now, in: zone)
     let own = NetworkType.allCases.filter { budget.limits[$0] != nil }
     let types: [NetworkType?] = (budget.limit == nil ? [] : [nil]) + own
     return types.compactMap { type in
       guard let limit = budget.limit(over: type), limit < .max else { return nil }
-      return QuotaStanding(
+      return QuotaUsage(
         period: budget.period,
         type: type,
         segment: budget.segment?.name,

@@ -27,7 +27,7 @@ enum NetworkWords {
 
   static func document(_ rule: NetworkRuleVerdict) -> JSONValue {
     let (word, until): (String, Instant?) =
-      switch rule.standing {
+      switch rule.decision {
       case .passes: ("passes", nil)
       case .throttles: ("throttles", nil)
       case .defers(let until): ("defers", until)
@@ -54,7 +54,7 @@ enum NetworkWords {
 extension RuleVerdict {
   init(_ network: NetworkRuleVerdict) {
     let verdict: Verdict =
-      switch network.standing {
+      switch network.decision {
       case .passes: .allowed
       case .throttles: .applies
       case .defers: .deferred

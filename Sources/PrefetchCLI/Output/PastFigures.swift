@@ -13,8 +13,8 @@ struct PastFigures {
 
   init(_ runs: [RunRecord], _ times: [String: ResponseTimes]) {
     self.runs = runs
-    let counted = times.map { (name: $0.key, times: $0.value, answers: $0.value.answers) }
-    hosts = counted.sorted { ($1.answers, $0.name) < ($0.answers, $1.name) }
+    let counted = times.map { (name: $0.key, times: $0.value, responses: $0.value.responses) }
+    hosts = counted.sorted { ($1.responses, $0.name) < ($0.responses, $1.name) }
       .map { ($0.name, $0.times) }
     for run in runs { sums.merge(run.figures) { $0.addingSaturated($1) } }
   }
@@ -51,15 +51,15 @@ struct PastFigures {
       "requests\t\(sum("requests")), \(sum("not_modified")) of them answered \"unchanged\", \(sum("retries")) tried again",
       "received\t\(Amounts.bytes(sum("bytes_wire")))",
       "saved\t\(Amounts.bytes(sum("bytes_saved"))): \(Amounts.bytes(sum("bytes_saved_by_validators"))) by validators, \(Amounts.bytes(sum("bytes_saved_by_digests"))) by digests, \(Amounts.bytes(savedByLifetimes)) by lifetimes",
-    ] + answers
+    ] + responseLines
   }
 
-  private var answers: [String] {
+  private var responseLines: [String] {
     let lines = hosts.prefix(Self.mostHosts).map { host in
       let times = Self.percentiles.compactMap { percent in
         host.times.percentile(percent).map { "\(percent) % within \(milliseconds($0)) ms" }
       }
-      let count = Amounts.count(host.times.answers, "answer")
+      let count = Amounts.count(host.times.responses, "answer")
       return "answers\t\(SafeText.line(host.name)): \(times.joined(separator: ", ")), of \(count)"
     }
     let rest = hosts.count - lines.count
@@ -89,7 +89,7 @@ struct PastFigures {
         hosts.map { host in
           [
             "host": .string(host.name),
-            "answers": .integer(host.times.answers),
+            "answers": .integer(host.times.responses),
             "ttfb_ms": .object(
               Self.percentiles.map { ("p\($0)", .milliseconds(host.times.percentile($0))) }
             ),

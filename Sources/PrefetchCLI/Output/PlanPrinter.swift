@@ -2,7 +2,7 @@ import PrefetchCore
 
 /// Prints a dry run in the run's order, each line once no earlier one can follow.
 final class PlanPrinter: RunObserver {
-  let hearsOfEach = true
+  let needsEachFact = true
   private let format: PlanLine
   private let segments: [String]
   private let listsKept: Bool
@@ -13,9 +13,9 @@ final class PlanPrinter: RunObserver {
   private var priorities: [String: Int] = [:]
   private var manifests: [String: ManifestResult] = [:]
   /// Segments with a line for a deferred item.
-  private var waiting: Set<String> = []
+  private var segmentsWithDeferredItem: Set<String> = []
   /// Lines for deferred segments, dropped if their items have lines.
-  private var waits: [String: ItemResult] = [:]
+  private var deferredManifestLines: [String: ItemResult] = [:]
   /// Lines of a single segment that came before earlier ones.
   private var held = HeldLines()
   /// Removals, and lines of several segments.
@@ -61,7 +61,7 @@ final class PlanPrinter: RunObserver {
     case .conditionsRead, .qualityChanged, .itemsDiscovered, .itemsKept, .itemsConfirmed,
       .itemsRetained,
       .itemsArrived,
-      .itemsStarted, .bytesReceived, .requestFinished, .requestsAnswered, .requestTold,
+      .itemsStarted, .bytesReceived, .requestFinished, .requestsCounted, .requestTraced,
       .requestWaits, .listRead, .treePublished, .registration, .interrupted, .storeFailed, .warned:
       break
     }
@@ -69,8 +69,10 @@ final class PlanPrinter: RunObserver {
 
   func finish() {
     held.writeAll(to: &buffer)
-    let waiting = ranked.waiting
-    for (name, line) in waits where !waiting.contains(name) { ranked.add(line, format) }
+    let segmentsWithDeferredItem = ranked.segmentsWithDeferredItem
+    for (name, line) in deferredManifestLines where !segmentsWithDeferredItem.contains(name) {
+      ranked.add(line, format)
+    }
     if !ranked.isEmpty {
       ranked.write(ranks: ranks, format) { line in
         append(line)
@@ -87,7 +89,7 @@ final class PlanPrinter: RunObserver {
   private func settled(_ item: ItemResult) {
     guard !isClosed() else { return }
     let isListed = listsKept || item.action != .keep
-    if item.action == .defer { waiting.formUnion(item.segments) }
+    if item.action == .defer { segmentsWithDeferredItem.formUnion(item.segments) }
     guard isStreaming, item.action != .remove else {
       if isListed { ranked.add(item, format) }
       return
@@ -125,10 +127,10 @@ final class PlanPrinter: RunObserver {
       line.action = .defer
       line.reason = deferral.rule.rawValue
       guard isStreaming else {
-        waits[segment.name] = line
+        deferredManifestLines[segment.name] = line
         return
       }
-      guard !waiting.contains(segment.name) else { return }
+      guard !segmentsWithDeferredItem.contains(segment.name) else { return }
     } else {
       return
     }

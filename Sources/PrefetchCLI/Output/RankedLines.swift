@@ -26,9 +26,9 @@ struct RankedLines {
   }
 
   /// Segments with a line for a deferred item.
-  var waiting: Set<String> {
-    let waiting = lines.filter { (newer[$0.key]?.action ?? $0.action) == .defer }
-    return Set(waiting.flatMap { segmentLists[Int($0.segments)] })
+  var segmentsWithDeferredItem: Set<String> {
+    let deferred = lines.filter { (newer[$0.key]?.action ?? $0.action) == .defer }
+    return Set(deferred.flatMap { segmentLists[Int($0.segments)] })
   }
 
   mutating func add(_ item: ItemResult, _ format: PlanLine) {
@@ -66,7 +66,7 @@ struct RankedLines {
     _ output: (inout [UInt8]) -> Void
   ) {
     addShares()
-    takeNewer()
+    applyNewer()
     let last = ranks.count
     let ofLists = segmentLists.map { list in list.compactMap { ranks[$0] }.min() ?? last }
     let order = lines.indices.sorted { a, b in
@@ -88,7 +88,7 @@ struct RankedLines {
     self = Self()
   }
 
-  private mutating func takeNewer() {
+  private mutating func applyNewer() {
     guard !newer.isEmpty else { return }
     for index in lines.indices where lines[index].action != .remove {
       guard let line = newer[lines[index].key] else { continue }

@@ -9,14 +9,14 @@ enum Redaction {
   static func masked(_ text: String, needles: SecretNeedles) -> String {
     guard !needles.isEmpty else { return text }
     let bytes = Array(text.utf8)
-    let places = needles.places(in: bytes)
-    guard !places.isEmpty else { return text }
+    let ranges = needles.ranges(in: bytes)
+    guard !ranges.isEmpty else { return text }
     var result: [UInt8] = []
     var position = 0
-    for place in places {
-      result += bytes[position..<place.lowerBound]
+    for range in ranges {
+      result += bytes[position..<range.lowerBound]
       result += Secret.mask.utf8
-      position = place.upperBound
+      position = range.upperBound
     }
     return String(decoding: result + bytes[position...], as: UTF8.self)
   }

@@ -65,7 +65,7 @@ struct ReportEnvelope {
   }
 
   /// Records that a report could not be written; worse statuses stay.
-  mutating func note(unwritten troubles: [Diagnostic]) {
+  mutating func recordWriteFailures(_ troubles: [Diagnostic]) {
     notices += troubles
     guard !troubles.isEmpty, exit != .trust, report.signal == nil, beginning != .failed else {
       return

@@ -17,8 +17,8 @@ struct ReportFailures {
     var attempts = 0
     var isOfManifest = false
 
-    var isForNoWayOut: Bool {
-      code == Failure.noWayOut.code.rawValue && message == Failure.noWayOut.message
+    var isNoRoute: Bool {
+      code == Failure.noRoute.code.rawValue && message == Failure.noRoute.message
     }
   }
 

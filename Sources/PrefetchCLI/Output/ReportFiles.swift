@@ -50,7 +50,7 @@ struct ReportFiles {
         troubles.append("report.write", "the report `\(destination.path)`: \(error.message)")
       }
     }
-    envelope.note(unwritten: troubles)
+    envelope.recordWriteFailures(troubles)
     guard !troubles.isEmpty else { return [] }
     for destination in written {
       // Usually succeeds, as it just did; otherwise the first version stays.

@@ -55,7 +55,7 @@ struct ReportJSON {
       "host": text(tier.host),
       "hits": .integer(tier.hits),
       "hit_bytes": .integer(tier.hitBytes),
-      "answers": .integer(tier.answers),
+      "answers": .integer(tier.originResponses),
       "misses": .integer(tier.misses),
       "written": .integer(tier.written),
       "written_bytes": .integer(tier.writtenBytes),

@@ -18,14 +18,14 @@ struct ReportJUnit {
   }
 
   private struct Case {
-    enum Ending {
+    enum Outcome {
       case passed
       case failed
       case erroneous
       case skipped
     }
 
-    var ending: Ending
+    var outcome: Outcome
     var line: String
     var duration: Duration?
   }
@@ -52,7 +52,7 @@ struct ReportJUnit {
     let head =
       "  <testsuite id=\"\(number)\" name=\"\(name)\" package=\"prefetch\" timestamp=\"\(began)\""
       + " hostname=\"\(escaped(envelope.host.isEmpty ? "localhost" : envelope.host))\"\(counts(suite.cases))"
-      + " skipped=\"\(suite.cases.count { $0.ending == .skipped })\" time=\"\(seconds(time))\">"
+      + " skipped=\"\(suite.cases.count { $0.outcome == .skipped })\" time=\"\(seconds(time))\">"
     let rest =
       suite.leftOut > 0
       ? "\(suite.leftOut) more items are left out; see `prefetch log`" : ""
@@ -62,8 +62,8 @@ struct ReportJUnit {
   }
 
   private func counts(_ cases: [Case]) -> String {
-    let failures = cases.count { $0.ending == .failed }
-    let errors = cases.count { $0.ending == .erroneous }
+    let failures = cases.count { $0.outcome == .failed }
+    let errors = cases.count { $0.outcome == .erroneous }
     return " tests=\"\(cases.count)\" failures=\"\(failures)\" errors=\"\(errors)\""
   }
 
@@ -73,19 +73,21 @@ struct ReportJUnit {
     var suites = suites
     var kept = suites.map { [Bool](repeating: false, count: $0.cases.count) }
     for isFailure in [true, false] {
-      for (place, suite) in suites.enumerated() {
+      for (suiteIndex, suite) in suites.enumerated() {
         for (index, one) in suite.cases.enumerated()
-        where (one.ending == .failed || one.ending == .erroneous) == isFailure {
+        where (one.outcome == .failed || one.outcome == .erroneous) == isFailure {
           guard cases > 0, bytes >= one.line.utf8.count else { continue }
           cases -= 1
           bytes -= one.line.utf8.count
-          kept[place][index] = true
+          kept[suiteIndex][index] = true
         }
       }
     }
-    for place in suites.indices where kept[place].contains(false) {
-      suites[place].leftOut = kept[place].count { !$0 }
-      suites[place].cases = zip(suites[place].cases, kept[place]).filter(\.1).map(\.0)
+    for suiteIndex in suites.indices where kept[suiteIndex].contains(false) {
+      suites[suiteIndex].leftOut = kept[suiteIndex].count { !$0 }
+      suites[suiteIndex].cases = zip(suites[suiteIndex].cases, kept[suiteIndex]).filter(\.1).map(
+        \.0
+      )
     }
     return suites
   }
@@ -125,7 +127,7 @@ struct ReportJUnit {
     return Suite(
       name: "prefetch",
       cases: [
-        Case(ending: .erroneous, line: Self.line("run", "prefetch", nil, error), duration: nil)
+        Case(outcome: .erroneous, line: Self.line("run", "prefetch", nil, error), duration: nil)
       ]
     )
   }
@@ -137,7 +139,7 @@ struct ReportJUnit {
     time: Duration?,
     skipped: String?
   ) -> Case {
-    let (ending, content): (Case.Ending, String) =
+    let (outcome, content): (Case.Outcome, String) =
       if let failure {
         (
           .failed,
@@ -149,7 +151,7 @@ struct ReportJUnit {
         (.passed, "")
       }
     return Case(
-      ending: ending,
+      outcome: outcome,
       line: Self.line(escaped(name), escaped(segment), time, content),
       duration: time
     )

@@ -32,15 +32,15 @@ struct ReportMarkdown {
       page.say("\(Amounts.count(Int64(left), "more segment")); `--report json=FILE` has all.")
     }
     if envelope.hasTrouble {
-      tell("Errors", envelope.errors, in: &page) { "- \(escaped($0.message)) (`\($0.code)`)" }
+      addList("Errors", envelope.errors, in: &page) { "- \(escaped($0.message)) (`\($0.code)`)" }
     }
-    tell("Failures", ReportFailures(envelope: envelope).all, in: &page) {
+    addList("Failures", ReportFailures(envelope: envelope).all, in: &page) {
       "- `\(MarkupText.markdownCode($0.subject))`: \(escaped($0.message)) (`\($0.code)`)"
     }
     return page.lines.joined(separator: "\n") + "\n"
   }
 
-  private func tell<Entry>(
+  private func addList<Entry>(
     _ title: String,
     _ entries: [Entry],
     in page: inout BoundedLines,
@@ -86,9 +86,9 @@ private struct BoundedLines {
 
   /// Appends as many lines as fit, and returns the number of the rest.
   mutating func append<Entry>(_ entries: [Entry], _ line: (Entry) -> String) -> Int {
-    for (place, entry) in entries.enumerated() {
+    for (index, entry) in entries.enumerated() {
       let text = line(entry)
-      guard size + text.utf8.count + 1 <= limit - Self.reserve else { return entries.count - place }
+      guard size + text.utf8.count + 1 <= limit - Self.reserve else { return entries.count - index }
       say(text)
     }
     return 0

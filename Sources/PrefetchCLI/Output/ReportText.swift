@@ -69,7 +69,8 @@ struct ReportText {
     }
     let given = [
       tier.hits > 0 ? bodies(tier.hits, tier.hitBytes) : nil,
-      tier.answers > 0 ? "\(Amounts.count(tier.answers, "answer")) of origins" : nil,
+      tier.originResponses > 0
+        ? "\(Amounts.count(tier.originResponses, "answer")) of origins" : nil,
     ].compactMap(\.self)
     let gave = given.isEmpty ? nil : "gave \(given.joined(separator: ", and "))"
     let took = tier.written > 0 ? "took \(bodies(tier.written, tier.writtenBytes))" : nil

@@ -81,12 +81,12 @@ struct RequestLines {
   private static func shown(_ field: HeaderField, isSent: Bool) -> String {
     let name = field.name.lowercased()
     if addresses.contains(name) { return Redaction.url(field.value) }
-    let isHidden = isSent ? !isPlain(name) : isHandingOut(name)
+    let isHidden = isSent ? !isShowable(name) : isHandingOut(name)
     return isHidden ? Secret.mask : HeaderText.readable(field.value)
   }
 
   private static let addresses: Set<String> = ["location", "content-location", "referer"]
-  private static let plain: Set<String> = [
+  private static let showable: Set<String> = [
     "host", "range", "if-range", "if-none-match", "if-modified-since", "accept-encoding",
     "connection", "upgrade", "http2-settings", "content-length", "content-type",
     "proxy-connection", "expect", "te",
@@ -95,8 +95,8 @@ struct RequestLines {
     "set-cookie", "link", "refresh", "authentication-info", "proxy-authentication-info",
   ]
 
-  private static func isPlain(_ name: String) -> Bool {
-    plain.contains(name) || RequestHeader.isHarmless(name)
+  private static func isShowable(_ name: String) -> Bool {
+    showable.contains(name) || RequestHeader.isHarmless(name)
   }
 
   private static func isHandingOut(_ name: String) -> Bool {

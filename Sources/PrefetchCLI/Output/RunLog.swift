@@ -46,10 +46,10 @@ final class RunLog {
   /// Returns the name of a day's file, with unsafe characters replaced.
   static func fileName(_ name: String, at now: Instant) -> String {
     let letters = name.unicodeScalars.prefix(100).map { letter -> Character in
-      let isPlain =
+      let isSafe =
         letter.isASCII
         && (letter.properties.isAlphabetic || "-.0123456789".unicodeScalars.contains(letter))
-      return isPlain ? Character(letter) : "-"
+      return isSafe ? Character(letter) : "-"
     }
     let date = Timestamp.format(now).prefix { $0 != "T" }
     return "\(date)_\(letters.isEmpty ? "prefetch" : String(letters))\(suffix)"

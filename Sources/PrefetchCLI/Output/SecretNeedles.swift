@@ -31,20 +31,20 @@ struct SecretNeedles: Sendable, ExpressibleByArrayLiteral {
   }
 
   /// Returns the ranges of matches; overlapping ones are merged.
-  func places(in bytes: [UInt8]) -> [Range<Int>] {
-    var places: [Range<Int>] = []
+  func ranges(in bytes: [UInt8]) -> [Range<Int>] {
+    var ranges: [Range<Int>] = []
     for position in bytes.indices where isBeginning[Int(bytes[position])] {
       guard let needle = needles.first(where: { bytes[position...].starts(with: $0) }) else {
         continue
       }
       let end = position + needle.count
-      if let last = places.last, position < last.upperBound {
-        places[places.count - 1] = last.lowerBound..<max(last.upperBound, end)
+      if let last = ranges.last, position < last.upperBound {
+        ranges[ranges.count - 1] = last.lowerBound..<max(last.upperBound, end)
       } else {
-        places.append(position..<end)
+        ranges.append(position..<end)
       }
     }
-    return places
+    return ranges
   }
 
   // MARK: Spellings

@@ -112,7 +112,7 @@ struct MonitoringLine: Hashable {
 
   /// A bar would begin the figures, a second line the long text.
   var line: String {
-    let plain = SafeText.line(text).replacing("|", with: "/")
-    return "PREFETCH \(verdict.word) - \(plain)" + (figures.map { " | \($0)" } ?? "")
+    let safeText = SafeText.line(text).replacing("|", with: "/")
+    return "PREFETCH \(verdict.word) - \(safeText)" + (figures.map { " | \($0)" } ?? "")
   }
 }

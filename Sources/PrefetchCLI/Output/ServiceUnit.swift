@@ -26,7 +26,7 @@ struct ServiceUnit {
   var service: String {
     """
     [Unit]
-    Description=Prefetch of \(Self.plain(title))
+    Description=Prefetch of \(Self.unitText(title))
     Wants=network-online.target
     After=network-online.target
 
@@ -45,7 +45,7 @@ struct ServiceUnit {
   var server: String {
     """
     [Unit]
-    Description=Server over the prefetch of \(Self.plain(title))
+    Description=Server over the prefetch of \(Self.unitText(title))
     Wants=network-online.target
     After=network-online.target
 
@@ -95,7 +95,7 @@ struct ServiceUnit {
   var timer: String {
     """
     [Unit]
-    Description=Times of the prefetch of \(Self.plain(title))
+    Description=Times of the prefetch of \(Self.unitText(title))
 
     [Timer]
     OnCalendar=\(times ?? "*-*-* 03:00:00")
@@ -144,24 +144,24 @@ struct ServiceUnit {
       default: text.unicodeScalars.append(scalar)
       }
     }
-    let isPlain =
+    let needsNoQuotes =
       text == word && !word.isEmpty && !word.contains { $0 == " " || $0 == "'" || $0 == ";" }
-    return isPlain ? word : "\"\(text)\""
+    return needsNoQuotes ? word : "\"\(text)\""
   }
 
-  private static func plain(_ text: String) -> String {
+  private static func unitText(_ text: String) -> String {
     SafeText.line(text).split(separator: "%", omittingEmptySubsequences: false)
       .joined(separator: "%%")
   }
 
   static func shellQuoted(_ word: String) -> String {
-    let isPlain =
+    let needsNoQuotes =
       !word.isEmpty
       && word.utf8.allSatisfy { byte in
         ASCII.isDigit(byte) || (0x61...0x7A).contains(byte | 0x20)
           || "/._-=:,+@".utf8.contains(byte)
       }
-    guard !isPlain else { return word }
+    guard !needsNoQuotes else { return word }
     return "'"
       + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
       + "'"

@@ -58,7 +58,7 @@ enum ToolVariables {
   static func fileURL(_ path: String) -> String {
     var bytes = Array("file://".utf8)
     for byte in path.utf8 {
-      if isPlain(byte), byte != UInt8(ascii: "%"), byte != UInt8(ascii: ",") {
+      if needsNoQuotes(byte), byte != UInt8(ascii: "%"), byte != UInt8(ascii: ",") {
         bytes.append(byte)
       } else {
         bytes += "%\(Hexadecimal.encode([byte]).uppercased())".utf8
@@ -69,7 +69,7 @@ enum ToolVariables {
 
   /// Quotes text for any shell.
   static func quoted(_ text: String) -> String {
-    if !text.isEmpty, text.utf8.allSatisfy(isPlain) { return text }
+    if !text.isEmpty, text.utf8.allSatisfy(needsNoQuotes) { return text }
     var quoted = "'"
     for scalar in text.unicodeScalars {
       if scalar == "'" { quoted += "'\\''" } else { quoted.unicodeScalars.append(scalar) }
@@ -77,11 +77,11 @@ enum ToolVariables {
     return quoted + "'"
   }
 
-  fileprivate static func isPlain(_ text: String) -> Bool {
-    !text.isEmpty && text.utf8.allSatisfy(isPlain)
+  fileprivate static func needsNoQuotes(_ text: String) -> Bool {
+    !text.isEmpty && text.utf8.allSatisfy(needsNoQuotes)
   }
 
-  private static func isPlain(_ byte: UInt8) -> Bool {
+  private static func needsNoQuotes(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
       UInt8(ascii: "0")...UInt8(ascii: "9"):
@@ -109,7 +109,7 @@ enum VariableText: String, Hashable, Sendable, CaseIterable {
         "prefetch_\(Hexadecimal.encode((0..<16).map { _ in UInt8.random(in: 0...255) }))"
       return "\(name)<<\(delimiter)\n\(value)\n\(delimiter)"
     case .dotenv:
-      return "\(name)=\(ToolVariables.isPlain(value) ? value : Self.escaped(value))"
+      return "\(name)=\(ToolVariables.needsNoQuotes(value) ? value : Self.escaped(value))"
     }
   }
 

@@ -14,12 +14,12 @@ struct ToolVersions: Hashable, Sendable {
   var sqlite: String
   var openssl: String
 
-  static var commit: String? { told(unsafe String(cString: prefetch_commit())) }
+  static var commit: String? { nonEmpty(unsafe String(cString: prefetch_commit())) }
 
   /// Tag of a release build.
-  static var tag: String? { told(unsafe String(cString: prefetch_tag())) }
+  static var tag: String? { nonEmpty(unsafe String(cString: prefetch_tag())) }
 
-  private static func told(_ text: String) -> String? { text.isEmpty ? nil : text }
+  private static func nonEmpty(_ text: String) -> String? { text.isEmpty ? nil : text }
 }
 
 extension ToolVersions {

@@ -2,7 +2,7 @@ import PrefetchCore
 
 /// Messages of `-v`: manifests, items, failed requests and waits; `-vv` adds all requests.
 final class TraceLog: RunObserver {
-  let hearsOfEach = true
+  let needsEachFact = true
   private let console: Console
 
   init?(_ context: CommandContext) {
@@ -17,7 +17,7 @@ final class TraceLog: RunObserver {
       let subject = LogSubject(url: manifest.url.map(Redaction.url), segment: segment)
       console.detail("\(segment): manifest \(manifest.status.rawValue)\(status)", about: subject)
     case .itemSettled(let item), .itemEvicted(let item, _):
-      tell(item)
+      log(item)
     case .segmentSettled(let segment):
       console.detail(
         "\(segment.name): \(segment.state.rawValue)",
@@ -25,13 +25,13 @@ final class TraceLog: RunObserver {
       )
     case .treePublished(let segment, let tree):
       console.detail(
-        "\(segment): published, \(tree.placed) made, \(tree.removed) removed",
+        "\(segment): published, \(tree.created) made, \(tree.removed) removed",
         about: LogSubject(segment: segment)
       )
-    case .requestTold(let story):
-      tell(story)
+    case .requestTraced(let story):
+      log(story)
     case .requestWaits(let wait):
-      tell(wait)
+      log(wait)
     case .registration(let news):
       console.detail(news.text)
     case .conditionsRead(let conditions):
@@ -41,7 +41,7 @@ final class TraceLog: RunObserver {
       console.detail("network quality: \(quality.rawValue)")
     case .itemsDiscovered, .itemsKept, .itemsRetained, .itemRetained, .itemsConfirmed,
       .itemsArrived, .itemsStarted, .itemShared,
-      .bytesReceived, .requestFinished, .requestsAnswered, .interrupted, .storeFailed,
+      .bytesReceived, .requestFinished, .requestsCounted, .interrupted, .storeFailed,
       .listRead, .warned:
       break
     }
@@ -58,7 +58,7 @@ final class TraceLog: RunObserver {
     }
   }
 
-  private func tell(_ item: ItemResult) {
+  private func log(_ item: ItemResult) {
     let url = Redaction.url(item.url)
     let status = item.status.map { " (\($0))" } ?? ""
     let subject = LogSubject(url: url, segment: item.segments.first)
@@ -72,17 +72,17 @@ final class TraceLog: RunObserver {
     }
   }
 
-  private func tell(_ story: RequestStory) {
+  private func log(_ story: RequestStory) {
     let hasFailed = story.failure != nil || story.status.map { $0 >= 400 } ?? true
-    let tellsAll = console.shared.verbosity > 1
-    guard tellsAll || hasFailed else { return }
+    let showsAll = console.shared.verbosity > 1
+    guard showsAll || hasFailed else { return }
     let lines = RequestLines(story: story)
     let subject = LogSubject(url: story.url.redacted, segment: story.segments.first)
-    let all = [lines.summary] + lines.circumstances + (tellsAll ? lines.heads : [])
+    let all = [lines.summary] + lines.circumstances + (showsAll ? lines.heads : [])
     for line in all { console.detail(line, about: subject) }
   }
 
-  private func tell(_ wait: RequestWait) {
+  private func log(_ wait: RequestWait) {
     let url = wait.url.redacted
     let reason =
       wait.trouble.status.map { "answered \($0)" }

@@ -45,7 +45,7 @@ enum YAMLText {
 
   /// Quotes text unless every YAML reader takes it as text.
   private static func scalar(_ text: String) -> String {
-    let isPlain =
+    let hasOnlySafeBytes =
       !text.isEmpty
       && text.utf8.allSatisfy { byte in
         (byte | 0x20 >= 0x61 && byte | 0x20 <= 0x7A) || byte == 0x5F
@@ -53,7 +53,7 @@ enum YAMLText {
       }
     let startsAsLetter = text.utf8.first.map { $0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7A } ?? false
     let reserved = ["true", "false", "yes", "no", "on", "off", "null", "y", "n"]
-    if isPlain, startsAsLetter, !reserved.contains(text.lowercased()) { return text }
+    if hasOnlySafeBytes, startsAsLetter, !reserved.contains(text.lowercased()) { return text }
     return JSONWriter.string(.string(text))
   }
 }

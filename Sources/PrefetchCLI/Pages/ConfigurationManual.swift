@@ -8,7 +8,7 @@ enum ConfigurationManual {
   }
 
   private static var rows: [ConfigurationKeyRow] {
-    KeyTable.rows.map { row in
+    KeyReference.rows.map { row in
       ConfigurationKeyRow(
         path: row.path,
         type: row.type,

@@ -29,11 +29,11 @@ enum FishCompletion {
     let refusing = CommandTable.all.filter { command in
       !command.description.options.contains { $0.name == "json" }
     }
-    let takesJSON = refusing.map { "not begin; \(condition(for: $0)); end" }.joined(
+    let jsonCondition = refusing.map { "not begin; \(condition(for: $0)); end" }.joined(
       separator: "; and "
     )
     lines += CommandTable.sharedOptions.map { option in
-      line(for: option, condition: option.name == "json" ? takesJSON : nil)
+      line(for: option, condition: option.name == "json" ? jsonCondition : nil)
     }
     for command in CommandTable.all {
       let condition = condition(for: command)
@@ -82,7 +82,7 @@ enum FishCompletion {
     if let short = option.short { words.append("-s \(short)") }
     words.append("-l \(option.name)")
     if case .required(_, let completion) = option.argument { words.append(value(completion)) }
-    words.append("-d \(quoted(PageText.plain(option.help)))")
+    words.append("-d \(quoted(PageText.withoutBackticks(option.help)))")
     return words.joined(separator: " ")
   }
 

@@ -2,7 +2,7 @@ enum PageText {
   static let width = 80
 
   /// Removes backticks, which plain text cannot render.
-  static func plain(_ text: String) -> String {
+  static func withoutBackticks(_ text: String) -> String {
     text.filter { $0 != "`" }
   }
 
@@ -11,7 +11,7 @@ enum PageText {
     let margin = String(repeating: " ", count: indent)
     var lines: [String] = []
     var line = ""
-    for word in plain(text).split(separator: " ") {
+    for word in withoutBackticks(text).split(separator: " ") {
       if !line.isEmpty, indent + line.count + 1 + word.count > width {
         lines.append(margin + line)
         line = ""

@@ -90,9 +90,9 @@ enum ZshCompletion {
     var lines: [String] = []
     for command in CommandTable.all {
       lines.append("    \(command.action == nil ? command.name : quoted(command.name)))")
-      let takesJSON = command.description.options.contains { $0.name == "json" }
+      let hasJSON = command.description.options.contains { $0.name == "json" }
       lines.append(
-        "      _arguments -s -S \(takesJSON ? "$shared" : "${shared:#*--json*}") \\"
+        "      _arguments -s -S \(hasJSON ? "$shared" : "${shared:#*--json*}") \\"
       )
       for option in command.description.ownOptions {
         lines += specs(option).map { "        \($0) \\" }
@@ -125,7 +125,7 @@ enum ZshCompletion {
     let short = option.short.map { "-\($0)" }
     let exclusion = [short, option.spelling].compactMap(\.self).joined(separator: " ")
     let prefix = option.isRepeatable ? "*" : "(\(exclusion))"
-    let help = "[\(escaped(PageText.plain(option.help)))]"
+    let help = "[\(escaped(PageText.withoutBackticks(option.help)))]"
     switch option.argument {
     case .none:
       return [short, option.spelling].compactMap(\.self).map { quoted("\(prefix)\($0)\(help)") }

@@ -16,7 +16,7 @@ struct Pace {
   /// Samples, oldest first.
   private var samples: [Sample] = []
 
-  mutating func note(_ fraction: Double, _ bytes: Int64, at time: Duration) {
+  mutating func addSample(_ fraction: Double, _ bytes: Int64, at time: Duration) {
     if let last = samples.last, samples.count > 1, time - last.time < Self.spacing {
       samples[samples.count - 1].fraction = fraction
       samples[samples.count - 1].bytes = bytes

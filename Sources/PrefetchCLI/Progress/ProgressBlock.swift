@@ -15,19 +15,19 @@ struct ProgressBlock {
 
   var lines: [String] {
     guard !state.segments.isEmpty else { return [] }
-    let (places, hasRest, room) = choice
-    let names = places.map { shortName(state.segments[$0]) }
+    let (indices, hasRest, room) = choice
+    let names = indices.map { shortName(state.segments[$0]) }
     let nameWidth = names.reduce(nameWidths.lowerBound) { max($0, ColumnText.width(of: $1)) }
     var filesLeft = min(room, Self.mostFiles)
     var lines: [String] = []
-    for (place, name) in zip(places, names) {
-      let segment = state.segments[place]
+    for (index, name) in zip(indices, names) {
+      let segment = state.segments[index]
       lines.append(line(of: segment, named: name, nameWidth))
       let files = largeFiles(of: segment).prefix(filesLeft)
       filesLeft -= files.count
       lines += files.map { line(of: $0, nameWidth) }
     }
-    if hasRest { lines.append(rest(besides: Set(places))) }
+    if hasRest { lines.append(rest(excluding: Set(indices))) }
     if state.segments.count > 1 { lines.append(total(nameWidth)) }
     return lines.map { ColumnText.cut($0, to: usable) }
   }
@@ -38,7 +38,7 @@ struct ProgressBlock {
   // MARK: What has room
 
   /// Segments to show, whether others are hidden, and lines left for files.
-  private var choice: (places: [Int], hasRest: Bool, room: Int) {
+  private var choice: (indices: [Int], hasRest: Bool, room: Int) {
     let capacity = max(1, min(rows - 1, Self.mostLines))
     let count = state.segments.count
     let totals = count > 1 ? 1 : 0
@@ -53,12 +53,12 @@ struct ProgressBlock {
   }
 
   private func urgency(_ segment: ProgressState.Segment) -> Int {
-    if segment.ending != nil { return 3 }
-    if segment.standing.active > 0 { return 0 }
-    return segment.standing.wait != nil ? 1 : 2
+    if segment.result != nil { return 3 }
+    if segment.engineStatus.active > 0 { return 0 }
+    return segment.engineStatus.wait != nil ? 1 : 2
   }
 
-  private func largeFiles(of segment: ProgressState.Segment) -> [RunStanding.Transfer] {
+  private func largeFiles(of segment: ProgressState.Segment) -> [RunStatus.Transfer] {
     segment.transfers.filter { max($0.advance.size ?? 0, $0.advance.position) >= Self.largeFile }
   }
 
@@ -109,23 +109,23 @@ struct ProgressBlock {
   ) -> String {
     let fraction = segment.fraction
     let start = ColumnText.padded(name, to: nameWidth) + "  " + bar(fraction) + percent(fraction)
-    if let result = segment.ending {
-      return "\(start)  \(ProgressWords.ending(segment, result))"
+    if let result = segment.result {
+      return "\(start)  \(ProgressWords.outcome(segment, result))"
     }
     if let waiting = ProgressWords.waiting(segment) {
       return fitting(["\(start)  "] + waiting.map(shown))
     }
     if segment.discovered == nil { return "\(start)  reading its manifest" }
-    let wait = segment.standing.wait.map { ["  "] + ProgressWords.wait($0).map(shown) } ?? []
+    let wait = segment.engineStatus.wait.map { ["  "] + ProgressWords.wait($0).map(shown) } ?? []
     return fitting(["\(start)  \(figures(segment))"] + wait)
   }
 
   /// Joins leading pieces while they fit as a whole.
-  private func fitting(_ pieces: [String]) -> String {
-    var line = pieces.first ?? ""
-    for piece in pieces.dropFirst() {
-      guard ColumnText.width(of: line + piece) <= usable else { break }
-      line += piece
+  private func fitting(_ columns: [String]) -> String {
+    var line = columns.first ?? ""
+    for column in columns.dropFirst() {
+      guard ColumnText.width(of: line + column) <= usable else { break }
+      line += column
     }
     return line
   }
@@ -135,7 +135,7 @@ struct ProgressBlock {
       + leading(ProgressWords.clock(segment.remaining), 7)
   }
 
-  private func line(of file: RunStanding.Transfer, _ nameWidth: Int) -> String {
+  private func line(of file: RunStatus.Transfer, _ nameWidth: Int) -> String {
     let path = file.url.path
     let name = path.split(separator: "/").last.map(String.init) ?? file.url.authority
     let label = "  " + ColumnText.shortened(shown(name), to: nameWidth - 2)
@@ -148,10 +148,10 @@ struct ProgressBlock {
       + "  \(position) of \(Amounts.bytes(size))"
   }
 
-  private func rest(besides places: Set<Int>) -> String {
-    let others = state.segments.indices.filter { !places.contains($0) }.map { state.segments[$0] }
-    let done = others.count { $0.ending != nil }
-    let active = others.count { $0.ending == nil && $0.standing.active > 0 }
+  private func rest(excluding indices: Set<Int>) -> String {
+    let others = state.segments.indices.filter { !indices.contains($0) }.map { state.segments[$0] }
+    let done = others.count { $0.result != nil }
+    let active = others.count { $0.result == nil && $0.engineStatus.active > 0 }
     let waiting = others.count - done - active
     let parts = [(active, "active"), (waiting, "waiting"), (done, "done")]
       .filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
@@ -166,9 +166,9 @@ struct ProgressBlock {
       items, Amounts.bytes(state.receivedBytes), rate,
       state.remaining.map { "\(ProgressWords.clock($0)) left" } ?? "",
     ]
-    let pieces = parts.filter { !$0.isEmpty }.enumerated().map { place, part in
-      place == 0 ? part : ", \(part)"
+    let columns = parts.filter { !$0.isEmpty }.enumerated().map { index, part in
+      index == 0 ? part : ", \(part)"
     }
-    return fitting([ColumnText.padded("total", to: nameWidth) + "  "] + pieces)
+    return fitting([ColumnText.padded("total", to: nameWidth) + "  "] + columns)
   }
 }

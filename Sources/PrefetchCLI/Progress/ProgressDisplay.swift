@@ -3,7 +3,7 @@ import PrefetchSystem
 
 /// Shows progress: a redrawn block on a terminal, plain lines elsewhere.
 final class ProgressDisplay: RunObserver {
-  let hearsOfEach = false
+  let needsEachFact = false
   let pauseBetweenLooks: Duration? = .milliseconds(100)
   private let console: Console
   private let stream = StandardOutput(descriptor: 2)
@@ -22,12 +22,12 @@ final class ProgressDisplay: RunObserver {
   }
 
   func observe(_ fact: RunFact, at now: Moment) {
-    state.note(fact)
+    state.apply(fact)
     if choice == .lines, let line = lines.line(for: fact, state) { console.note(line) }
   }
 
-  func look(at standing: RunStanding, _ now: Moment) {
-    state.look(at: standing, now)
+  func show(_ status: RunStatus, _ now: Moment) {
+    state.update(to: status, now)
     switch choice {
     case .block: draw()
     case .lines: if let line = lines.line(for: state, now) { console.note(line) }
@@ -36,13 +36,13 @@ final class ProgressDisplay: RunObserver {
 
   /// Draws at the current size, so that a resized window is right at the next look.
   private func draw() {
-    guard TerminalScreen.isOurs(2), let size = TerminalScreen.size(of: 2) else { return }
+    guard TerminalScreen.isForeground(2), let size = TerminalScreen.size(of: 2) else { return }
     let block = ProgressBlock(state: state, columns: size.columns, rows: size.rows) { [console] in
       SafeText.line(Redaction.masked($0, needles: console.needles))
     }
     let lines = block.lines
     guard !lines.isEmpty else { return }
-    TerminalScreen.noteDrawn(true)
+    TerminalScreen.setDrawn(true)
     isDrawn = true
     stream.write(TerminalScreen.drawing(lines))
     _ = stream.flush()
@@ -54,7 +54,7 @@ final class ProgressDisplay: RunObserver {
     isDrawn = false
     stream.write(TerminalScreen.erasure)
     _ = stream.flush()
-    TerminalScreen.noteDrawn(false)
+    TerminalScreen.setDrawn(false)
   }
 
   func finish() {

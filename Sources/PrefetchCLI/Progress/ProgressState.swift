@@ -13,18 +13,18 @@ struct ProgressState {
     var storedBytes: Int64 = 0
     /// Bytes of finished requests.
     var endedBytes: Int64 = 0
-    var standing: RunStanding.Segment
+    var engineStatus: RunStatus.Segment
     /// Bodies in flight for longer than a moment.
-    var transfers: [RunStanding.Transfer] = []
-    var ending: SegmentResult?
+    var transfers: [RunStatus.Transfer] = []
+    var result: SegmentResult?
     var pace = Pace()
   }
 
   private(set) var segments: [Segment] = []
   private(set) var pace = Pace()
-  private var places: [String: Int] = [:]
+  private var indices: [String: Int] = [:]
 
-  mutating func note(_ fact: RunFact) {
+  mutating func apply(_ fact: RunFact) {
     switch fact {
     case .itemsDiscovered(let name, let count):
       change(name) { $0.discovered = ($0.discovered ?? 0) + count }
@@ -53,14 +53,14 @@ struct ProgressState {
       }
     case .itemShared(_, let name):
       change(name) { $0.settled += 1 }
-    case .requestsAnswered(let name, _, _, let bytes):
+    case .requestsCounted(let name, _, _, let bytes):
       change(name) { $0.endedBytes += bytes }
     case .requestFinished(let request):
       for name in request.segments { change(name) { $0.endedBytes += request.wireBytes } }
     case .segmentSettled(let result):
-      change(result.name) { $0.ending = result }
+      change(result.name) { $0.result = result }
     case .conditionsRead, .qualityChanged, .itemsRetained, .itemRetained, .itemsStarted,
-      .bytesReceived, .requestTold,
+      .bytesReceived, .requestTraced,
       .requestWaits, .manifestSettled, .listRead, .itemEvicted, .treePublished, .registration,
       .interrupted,
       .storeFailed, .warned:
@@ -69,25 +69,25 @@ struct ProgressState {
   }
 
   private mutating func change(_ name: String, _ change: (inout Segment) -> Void) {
-    guard let place = places[name] else { return }
-    change(&segments[place])
+    guard let index = indices[name] else { return }
+    change(&segments[index])
   }
 
-  mutating func look(at standing: RunStanding, _ now: Moment) {
+  mutating func update(to status: RunStatus, _ now: Moment) {
     if segments.isEmpty {
-      segments = standing.segments.map { Segment(name: $0.name, standing: $0) }
-      for (place, segment) in segments.enumerated() { places[segment.name] = place }
+      segments = status.segments.map { Segment(name: $0.name, engineStatus: $0) }
+      for (index, segment) in segments.enumerated() { indices[segment.name] = index }
     }
-    for (place, found) in standing.segments.enumerated() {
-      segments[place].standing = found
-      segments[place].transfers = []
+    for (index, found) in status.segments.enumerated() {
+      segments[index].engineStatus = found
+      segments[index].transfers = []
     }
-    for transfer in standing.transfers { segments[transfer.segment].transfers.append(transfer) }
-    for place in segments.indices {
-      let segment = segments[place]
-      segments[place].pace.note(segment.fraction, segment.receivedBytes, at: now.uptime)
+    for transfer in status.transfers { segments[transfer.segment].transfers.append(transfer) }
+    for index in segments.indices {
+      let segment = segments[index]
+      segments[index].pace.addSample(segment.fraction, segment.receivedBytes, at: now.uptime)
     }
-    pace.note(fraction, receivedBytes, at: now.uptime)
+    pace.addSample(fraction, receivedBytes, at: now.uptime)
   }
 
   var settled: Int {
@@ -104,16 +104,16 @@ struct ProgressState {
 
   /// Time left of the slowest segment.
   var remaining: Duration? {
-    let rests = segments.filter { $0.ending == nil }.compactMap(\.remaining)
+    let rests = segments.filter { $0.result == nil }.compactMap(\.remaining)
     return ([pace.remaining].compactMap(\.self) + rests).max()
   }
 
   /// Fraction done, weighted by segments' bytes, or by items if any segment's bytes are unknown.
   private var fraction: Double {
-    let bytes = segments.map { $0.ending == nil ? $0.expectedBytes : Double($0.storedBytes) }
+    let bytes = segments.map { $0.result == nil ? $0.expectedBytes : Double($0.storedBytes) }
     let areKnown = bytes.allSatisfy { $0 != nil } && bytes.contains { $0 ?? 0 > 0 }
-    let weights = segments.indices.map { place in
-      areKnown ? bytes[place] ?? 0 : max(1, Double(segments[place].discovered ?? 1))
+    let weights = segments.indices.map { index in
+      areKnown ? bytes[index] ?? 0 : max(1, Double(segments[index].discovered ?? 1))
     }
     let whole = weights.reduce(0, +)
     guard whole > 0 else { return 0 }
@@ -124,7 +124,7 @@ struct ProgressState {
 extension ProgressState.Segment {
   /// Fraction from 0 to 1; 1 only once the segment has ended.
   var fraction: Double {
-    if ending != nil { return 1 }
+    if result != nil { return 1 }
     guard let discovered, discovered > 0 else { return 0 }
     let done: Double
     if let expectedBytes {
@@ -136,11 +136,11 @@ extension ProgressState.Segment {
     return min(max(done, 0), 0.99)
   }
 
-  private var arriving: [RunStanding.Transfer] { transfers.filter { !$0.isDocument } }
+  private var arriving: [RunStatus.Transfer] { transfers.filter { !$0.isDocument } }
 
   /// Declared bytes, or an estimate from the known items; nil if none is known.
   fileprivate var expectedBytes: Double? {
-    if let declared = standing.expectedBytes { return Double(declared) }
+    if let declared = engineStatus.expectedBytes { return Double(declared) }
     guard let discovered else { return nil }
     let sizes = arriving.compactMap(\.advance.size)
     let known = sizes.reduce(storedBytes) { $0.addingSaturated($1) }
@@ -166,7 +166,7 @@ extension ProgressState.Segment {
   }
 }
 
-extension RunStanding.Transfer {
+extension RunStatus.Transfer {
   var fraction: Double {
     guard let size = advance.size, size > 0 else { return 0 }
     return min(1, Double(advance.position) / Double(size))

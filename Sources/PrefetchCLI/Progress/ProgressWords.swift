@@ -19,7 +19,7 @@ enum ProgressWords {
   }
 
   /// Returns the reason of a wait, such as `503, again in 4 s`, and the host, for wide lines.
-  static func wait(_ wait: RunStanding.Wait) -> [String] {
+  static func wait(_ wait: RunStatus.Wait) -> [String] {
     let seconds = max(1, (wait.rest.milliseconds + 999) / 1000)
     let reason =
       wait.trouble.status.map(String.init) ?? wait.trouble.code?.rawValue ?? "told to wait"
@@ -28,18 +28,18 @@ enum ProgressWords {
 
   /// Returns what a segment waits for; nil while bytes may arrive.
   static func waiting(_ segment: ProgressState.Segment) -> [String]? {
-    let standing = segment.standing
-    if segment.ending == nil, standing.phase == .publishing { return ["publishing"] }
-    guard segment.ending == nil, standing.active == 0 else { return nil }
-    if let wait = standing.wait { return Self.wait(wait) }
-    switch standing.phase {
+    let status = segment.engineStatus
+    if segment.result == nil, status.phase == .publishing { return ["publishing"] }
+    guard segment.result == nil, status.active == 0 else { return nil }
+    if let wait = status.wait { return Self.wait(wait) }
+    switch status.phase {
     case .discovering: return ["queued", " for its manifest"]
-    case .underWay where standing.open > 0: return ["queued"]
-    case .underWay, .publishing, .settled: return nil
+    case .running where status.open > 0: return ["queued"]
+    case .running, .publishing, .settled: return nil
     }
   }
 
-  static func ending(_ segment: ProgressState.Segment, _ result: SegmentResult) -> String {
+  static func outcome(_ segment: ProgressState.Segment, _ result: SegmentResult) -> String {
     let items = Amounts.count(Int64(segment.discovered ?? 0), "item")
     let bytes = segment.receivedBytes > 0 ? ", \(Amounts.bytes(segment.receivedBytes))" : ""
     let counts = segment.discovered == nil ? "" : items + bytes

@@ -7,20 +7,20 @@ import Synchronization
 final class EventDesk: EventReceiver {
   private let makeRecording: @Sendable () -> EventRecording
   /// The state takes one writer at a time.
-  private let turn = Mutex(())
+  private let lock = Mutex(())
 
   init(_ makeRecording: @escaping @Sendable () -> EventRecording) {
     self.makeRecording = makeRecording
   }
 
-  func answer(_ body: [UInt8]) -> ServedAnswer {
+  func respond(_ body: [UInt8]) -> ServedResponse {
     let message: EventMessage
     do throws(EventMessage.Fault) {
       message = try EventMessage(body)
     } catch {
       return Self.refusal(400, error.reason)
     }
-    return turn.withLock { _ in
+    return lock.withLock { _ in
       let recording = makeRecording()
       do throws(CommandExit) {
         let event = try message.record(recording)
@@ -35,19 +35,19 @@ final class EventDesk: EventReceiver {
     _ message: EventMessage,
     _ event: AnalyticsEvent,
     hiding needles: SecretNeedles
-  ) -> ServedAnswer {
+  ) -> ServedResponse {
     let document: JSONValue = [
       "schema": "prefetch-event/1", "action": .string(message.action), "event": event.document,
     ]
     let bytes = JSONWriter.bytes(document.masked(needles: needles), form: .pretty)
-    return ServedAnswer(
+    return ServedResponse(
       200,
       [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
       body: .text(String(decoding: bytes, as: UTF8.self) + "\n")
     )
   }
 
-  private static func refusal(of exit: CommandExit) -> ServedAnswer {
+  private static func refusal(of exit: CommandExit) -> ServedResponse {
     switch exit.status {
     case ExitStatus.nothing.code: refusal(404, "no known item or segment has this name")
     case ExitStatus.usage.code: refusal(400, "it names no item, or a time in the future")
@@ -56,8 +56,8 @@ final class EventDesk: EventReceiver {
     }
   }
 
-  private static func refusal(_ status: Int, _ words: String) -> ServedAnswer {
-    ServedAnswer(
+  private static func refusal(_ status: Int, _ words: String) -> ServedResponse {
+    ServedResponse(
       status,
       [("Content-Type", "text/plain; charset=utf-8"), ("Cache-Control", "no-store")],
       body: .text("\(words)\n")
@@ -97,7 +97,7 @@ struct EventMessage: Hashable {
       throw Fault(reason: "an event is one JSON object")
     }
     var fields = Fields()
-    for entry in entries { try fields.take(entry) }
+    for entry in entries { try fields.add(entry) }
     guard let action = fields.texts["action"] else { throw Fault(reason: "`action` is missing") }
     if action == "consume" {
       content = .consumption(try fields.consumption())
@@ -114,7 +114,7 @@ struct EventMessage: Hashable {
     private static let known = ["action", "name", "item", "from", "to", "length", "at"]
     private static let numbers = ["from", "to", "length"]
 
-    mutating func take(_ entry: Node.Entry) throws(Fault) {
+    mutating func add(_ entry: Node.Entry) throws(Fault) {
       guard Self.known.contains(entry.key) else {
         throw Fault(reason: "`\(SafeText.line(entry.key))` is not a key of an event")
       }
@@ -125,7 +125,7 @@ struct EventMessage: Hashable {
       case .null: return
       case .string: texts[entry.key] = scalar.text
       case .number where Self.numbers.contains(entry.key): texts[entry.key] = scalar.text
-      case .number, .boolean, .plain, .date, .data:
+      case .number, .boolean, .unquoted, .date, .data:
         throw Fault(reason: "`\(entry.key)` is \(entry.value.kindName)")
       }
     }

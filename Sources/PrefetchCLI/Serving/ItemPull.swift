@@ -9,35 +9,35 @@ import Synchronization
 struct ItemPull: Sendable {
   let sessions: ItemSessions
   let loaded: LoadedConfiguration
-  let places: Places
+  let locations: CacheLocations
   let cache: ServedCache
   let lists = ListMemory()
   /// Longest staleness of a copy that stands in for a failed request.
   let maximumStale: Duration
   let stop: ServeStop
 
-  /// Fetches wishes of equal terms; `tell` takes outcomes while others are in flight.
+  /// Fetches wishes of equal terms; `deliver` takes outcomes while others are in flight.
   func bring(
     _ wishes: [PullWish],
-    _ tell: @escaping (PullLanes.Outcomes) -> Void
+    _ deliver: @escaping (PullLanes.Outcomes) -> Void
   ) -> PullLanes.Outcomes {
-    let answers = PullAnswers(count: wishes.count, tell)
+    let replies = PullReplies(count: wishes.count, deliver)
     let isDone = sessions.with { session in
-      try? bring(wishes, in: session, answers)
-      return answers.openCount == 0 ? true : nil
+      try? bring(wishes, in: session, replies)
+      return replies.openCount == 0 ? true : nil
     }
     if isDone == nil {
-      answers.giveOthers(
+      replies.giveOthers(
         failed(.internal, "the cache cannot be used; the server's messages say why")
       )
     }
-    return answers.take()
+    return replies.drain()
   }
 
   private func bring(
     _ wishes: [PullWish],
     in session: ItemSession,
-    _ answers: PullAnswers
+    _ replies: PullReplies
   ) throws(CommandExit) {
     guard let first = wishes.first else { return }
     var engine = EngineOptions()
@@ -45,19 +45,19 @@ struct ItemPull: Sendable {
     var builder = session.context.builder(loaded, engine)
     builder.clientFields = first.fields.everywhere
     var names = PulledNames(pull: self, session: session, builder: builder)
-    let urls = try names.urls(of: wishes, answers)
+    let urls = try names.urls(of: wishes, replies)
     var batch = try PullBatch(
       pull: self,
       session: session,
       builder: builder,
       wishes: urls.map { PullBatch.Wanted(number: $0, url: $1, wish: wishes[$0]) },
       lists: names.lists,
-      answers: answers
+      replies: replies
     )
     try batch.bring()
   }
 
-  func failed(_ code: ErrorCode, _ message: String, older: HeldAnswer? = nil) -> PullOutcome {
+  func failed(_ code: ErrorCode, _ message: String, older: HeldResponse? = nil) -> PullOutcome {
     let shown = Redaction.masked(message, secrets: loaded.secrets)
     return PullOutcome(.failed(code: code.rawValue, message: shown, older: older))
   }
@@ -70,19 +70,19 @@ struct ItemPull: Sendable {
 }
 
 /// Answers to the wishes of one batch, each given once.
-final class PullAnswers {
+final class PullReplies {
   private enum State {
     case open
     case ready(PullOutcome)
-    case told
+    case delivered
   }
 
   private var states: [State]
-  private let teller: (PullLanes.Outcomes) -> Void
+  private let receiver: (PullLanes.Outcomes) -> Void
 
-  init(count: Int, _ teller: @escaping (PullLanes.Outcomes) -> Void) {
+  init(count: Int, _ receiver: @escaping (PullLanes.Outcomes) -> Void) {
     states = [State](repeating: .open, count: count)
-    self.teller = teller
+    self.receiver = receiver
   }
 
   var openCount: Int { states.indices.count(where: isOpen) }
@@ -99,15 +99,15 @@ final class PullAnswers {
     for wish in states.indices { give(outcome, to: wish) }
   }
 
-  func tell() {
-    teller(take())
+  func deliver() {
+    receiver(drain())
   }
 
-  func take() -> PullLanes.Outcomes {
+  func drain() -> PullLanes.Outcomes {
     var outcomes: PullLanes.Outcomes = []
     for (wish, state) in states.enumerated() {
       guard case .ready(let outcome) = state else { continue }
-      states[wish] = .told
+      states[wish] = .delivered
       outcomes.append((wish, outcome))
     }
     return outcomes

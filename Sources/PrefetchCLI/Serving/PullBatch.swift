@@ -20,7 +20,7 @@ struct PullBatch {
   private var wanted: [Wanted]
   private let items: WantedItems
   private var facts: Planner.Facts
-  private let answers: PullAnswers
+  private let replies: PullReplies
 
   private var context: CommandContext { session.context }
 
@@ -30,15 +30,15 @@ struct PullBatch {
     builder: RequestBuilder,
     wishes: [Wanted],
     lists: ReadLists,
-    answers: PullAnswers
+    replies: PullReplies
   ) throws(CommandExit) {
     self.pull = pull
     self.session = session
     self.builder = builder
-    self.answers = answers
+    self.replies = replies
     wanted = wishes
     let store = try session.store()
-    facts = try session.context.facts(pull.loaded, builder, session.places, store)
+    facts = try session.context.facts(pull.loaded, builder, session.locations, store)
     let urls = wishes.map(\.url)
     let fields = wishes.first?.wish.fields.ofFirstOrigin ?? []
     let declared = try session.context.reading { () throws(Failure) in
@@ -57,14 +57,14 @@ struct PullBatch {
       entry.headers = fields
       return entry
     }
-    items = WantedItems(entries, declared: declared.asked(with: fields))
+    items = WantedItems(entries, declared: declared.overridingHeaders(with: fields))
   }
 
   mutating func bring() throws(CommandExit) {
     try giveKnown()
     try fetch()
-    for item in wanted.indices where answers.isOpen(wanted[item].number) {
-      answers.tell()
+    for item in wanted.indices where replies.isOpen(wanted[item].number) {
+      replies.deliver()
       try pass(item)
     }
   }
@@ -76,9 +76,9 @@ struct PullBatch {
     var kept = KeptItems(items, facts)
     for item in wanted.indices {
       if let outcome = try known(item, &kept, in: store) {
-        answers.give(outcome, to: wanted[item].number)
+        replies.give(outcome, to: wanted[item].number)
       } else if wanted[item].wish.use == .onlyIfSelected {
-        answers.give(unasked(.unasked), to: wanted[item].number)
+        replies.give(unasked(.unasked), to: wanted[item].number)
       }
     }
   }
@@ -94,12 +94,12 @@ struct PullBatch {
     if let store, let record = stored, let digest = record.digest, wish.damaged == nil {
       let selection = items.selection(of: record, for: item, facts)
       if items.isPinned(item) && kept.isFresh(item, record)
-        || wish.use != .question && selection == .same
+        || wish.use != .afterRequest && selection == .same
       {
         let held = try context.reading { () throws(Failure) in try pull.cache.keep(url: url) }
         // Another client's answer may have replaced it.
-        guard let held, held.answer.record.digest == digest else { return nil }
-        return unasked(.held(held.answer))
+        guard let held, held.response.record.digest == digest else { return nil }
+        return unasked(.held(held.response))
       }
       if selection != .same, !wish.fields.isEmpty {
         let holders = try context.reading { () throws(Failure) in
@@ -114,7 +114,7 @@ struct PullBatch {
 
   private func unasked(_ result: PullOutcome.Result) -> PullOutcome {
     var outcome = PullOutcome(result)
-    outcome.isAsked = false
+    outcome.wasRequested = false
     return outcome
   }
 
@@ -124,7 +124,7 @@ struct PullBatch {
     let url = items.recordURL(item)
     let absence = try context.reading { () throws(Failure) in try store.absence(of: url) }
     let lasting = pull.loaded.configuration.cache.negativeTimeToLive
-    guard let absence, absence.asked == items.fingerprint(item, facts),
+    guard let absence, absence.requestHash == items.fingerprint(item, facts),
       facts.now < absence.end(lasting: lasting)
     else { return nil }
     return absence
@@ -133,16 +133,16 @@ struct PullBatch {
   // MARK: With requests
 
   private mutating func fetch() throws(CommandExit) {
-    let asked = wanted.indices.filter {
-      answers.isOpen(wanted[$0].number) && !wanted[$0].isPassed
+    let requested = wanted.indices.filter {
+      replies.isOpen(wanted[$0].number) && !wanted[$0].isPassed
     }
-    guard !asked.isEmpty else { return }
-    answers.tell()
+    guard !requested.isEmpty else { return }
+    replies.deliver()
     let fetch = itemFetch(session)
-    let arrivals = Arrivals(asked.filter { items.isSingle($0) }.map { items.url($0) }) {
-      [self] result in give(result, of: asked)
+    let arrivals = Arrivals(requested.filter { items.isSingle($0) }.map { items.url($0) }) {
+      [self] result in give(result, of: requested)
     }
-    let numbers = Set(asked)
+    let numbers = Set(requested)
     let fetched = try fetch.fetch(
       items,
       where: numbers.contains,
@@ -153,14 +153,14 @@ struct PullBatch {
     pull.cache.forget()
     facts.key = fetched.key
     var outcomes: [(item: Int, PullOutcome)] = []
-    for item in asked where answers.isOpen(wanted[item].number) {
+    for item in requested where replies.isOpen(wanted[item].number) {
       outcomes.append((item, try outcome(of: fetched, item, in: pull.cache)))
     }
     try fetch.forget(Set(outcomes.filter { !$1.isStored }.map { items.recordURL($0.item) }))
     for (item, outcome) in outcomes {
       // Another client's answer may have replaced it.
-      if case .held(let answer) = outcome.result, !suits(answer, item) { continue }
-      answers.give(outcome, to: wanted[item].number)
+      if case .held(let response) = outcome.result, !suits(response, item) { continue }
+      replies.give(outcome, to: wanted[item].number)
     }
   }
 
@@ -175,47 +175,47 @@ struct PullBatch {
   }
 
   /// Answers a client whose item has arrived while others of the batch are in flight.
-  private func give(_ result: ItemResult, of asked: [Int]) {
-    guard answers.openCount > 1 else { return }
+  private func give(_ result: ItemResult, of requested: [Int]) {
+    guard replies.openCount > 1 else { return }
     pull.cache.forget()
-    for item in asked where items.url(item) == result.url {
-      guard answers.isOpen(wanted[item].number),
+    for item in requested where items.url(item) == result.url {
+      guard replies.isOpen(wanted[item].number),
         let outcome = try? held(item, status: result.status, in: pull.cache), outcome.isStored,
-        case .held(let answer) = outcome.result, suits(answer, item)
+        case .held(let response) = outcome.result, suits(response, item)
       else { continue }
-      answers.give(outcome, to: wanted[item].number)
+      replies.give(outcome, to: wanted[item].number)
     }
-    answers.tell()
+    replies.deliver()
   }
 
   /// Fetches the answer into a temporary cache, since the stored one is not the client's.
   private mutating func pass(_ item: Int) throws(CommandExit) {
-    var own = pull.places
-    let passing = try context.reading { [own] () throws(Failure) in
-      try PassingCache(in: own.cache)
+    var own = pull.locations
+    let scratch = try context.reading { [own] () throws(Failure) in
+      try ScratchCache(in: own.cache)
     }
-    own.cache = passing.path
+    own.cache = scratch.path
     own.lower = nil
     let cache = ServedCache(
       own,
-      besideOwnWriters: true,
+      hasOwnWriters: true,
       identity: pull.loaded.identity,
       granted: GrantedLifetimes(pull.loaded.configuration)
     )
-    let session = ItemSession(context: context, loaded: pull.loaded, places: own)
+    let session = ItemSession(context: context, loaded: pull.loaded, locations: own)
     defer { try? session.close() }
     let fetched = try itemFetch(session).fetch(items, where: { $0 == item }, facts: facts)
     facts.key = fetched.key
     var outcome = try outcome(of: fetched, item, in: cache)
     try context.reading { () throws(Failure) in try cache.close() }
     outcome.isStored = false
-    withExtendedLifetime(passing) { answers.give(outcome, to: wanted[item].number) }
+    withExtendedLifetime(scratch) { replies.give(outcome, to: wanted[item].number) }
   }
 
   // MARK: Outcomes
 
-  private func suits(_ answer: HeldAnswer, _ item: Int) -> Bool {
-    items.selection(of: answer.record, for: item, facts) != .other
+  private func suits(_ response: HeldResponse, _ item: Int) -> Bool {
+    items.selection(of: response.record, for: item, facts) != .other
   }
 
   /// Returns the stored answer; nil if another process has removed it.
@@ -227,13 +227,13 @@ struct PullBatch {
     let url = items.recordURL(item)
     let kept = try context.reading { () throws(Failure) in try cache.keep(url: url) }
     guard let kept else { return nil }
-    var outcome = PullOutcome(.held(kept.answer))
-    outcome.status = status ?? kept.answer.record.status
+    var outcome = PullOutcome(.held(kept.response))
+    outcome.status = status ?? kept.response.record.status
     // Removed after delivery: `no-store` bodies outside segments, and bodies not to be stored.
     outcome.isStored =
       kept.isDeclared
       || items.isKept(item)
-        && !CacheControl(kept.answer.record.headers.combined(.cacheControl)).hasNoStore
+        && !CacheControl(kept.response.record.headers.combined(.cacheControl)).hasNoStore
     return outcome
   }
 
@@ -244,7 +244,7 @@ struct PullBatch {
   ) throws(CommandExit) -> PullOutcome {
     let url = items.url(item)
     let result = fetched.report.items.first { $0.url == url }
-    if fetched.isAnswered[item] {
+    if fetched.hasSucceeded[item] {
       return try held(item, status: result?.status, in: cache)
         ?? pull.failed(.notFound, "another process has removed it")
     }
@@ -276,7 +276,7 @@ struct PullBatch {
   }
 
   /// Returns a stale answer in place of a failed request; nil if the client insists on a request.
-  private func older(than item: Int) -> HeldAnswer? {
+  private func older(than item: Int) -> HeldResponse? {
     let wish = wanted[item].wish
     guard !wish.hasNoCache, wish.damaged == nil,
       let held = (try? pull.cache.find(address: items.recordURL(item))) ?? nil, suits(held, item),
@@ -289,7 +289,7 @@ struct PullBatch {
 
 /// Observes items of a batch that arrive while others are in flight.
 private final class Arrivals: RunObserver {
-  let hearsOfEach = true
+  let needsEachFact = true
   private let urls: Set<String>
   private let give: (ItemResult) -> Void
 

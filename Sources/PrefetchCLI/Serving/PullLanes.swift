@@ -11,7 +11,7 @@ final class PullLanes: CachePuller {
   typealias Outcomes = [(wish: Int, PullOutcome)]
   /// Fetches the wishes of a lane; the closure takes outcomes while others are in flight.
   typealias Work = @Sendable ([PullWish], @escaping (Outcomes) -> Void) -> Outcomes
-  private typealias Ending = @Sendable (PullOutcome) -> Void
+  private typealias Completion = @Sendable (PullOutcome) -> Void
 
   private enum LaneState {
     case unopened
@@ -24,13 +24,13 @@ final class PullLanes: CachePuller {
   private struct Queue {
     var isClosed = false
     var waiting: [PullWish] = []
-    var endings: [PullWish: [Ending]] = [:]
+    var completions: [PullWish: [Completion]] = [:]
     var lanes: [LaneState] = []
     var bells: [Bell] = []
     var threads: [WorkerThread] = []
   }
 
-  private let line = Mutex(Queue())
+  private let queue = Mutex(Queue())
   private let limit: Int
   private let together: Int
   private let work: Work
@@ -43,23 +43,23 @@ final class PullLanes: CachePuller {
   }
 
   func pull(_ wish: PullWish, then end: @escaping @Sendable (PullOutcome) -> Void) {
-    let newLane = line.withLock { line -> Int? in
-      guard !line.isClosed else { return nil }
-      line.endings[wish, default: []].append(end)
+    let newLane = queue.withLock { queue -> Int? in
+      guard !queue.isClosed else { return nil }
+      queue.completions[wish, default: []].append(end)
       // A later client shares the request in flight.
-      guard line.endings[wish]?.count == 1 else { return nil }
-      line.waiting.append(wish)
-      return wake(&line)
+      guard queue.completions[wish]?.count == 1 else { return nil }
+      queue.waiting.append(wish)
+      return wake(&queue)
     }
     if let newLane { open(newLane) }
   }
 
   /// Wakes a lane for the waiting wishes unless one is awake; returns a lane to open.
-  private func wake(_ line: inout Queue) -> Int? {
-    guard !line.waiting.isEmpty else { return nil }
+  private func wake(_ queue: inout Queue) -> Int? {
+    guard !queue.waiting.isEmpty else { return nil }
     var resting: (lane: Int, bell: Bell)?
     var unopened: Int?
-    for (lane, state) in line.lanes.enumerated() {
+    for (lane, state) in queue.lanes.enumerated() {
       switch state {
       case .woken: return nil
       case .resting(let bell): resting = resting ?? (lane, bell)
@@ -68,15 +68,15 @@ final class PullLanes: CachePuller {
       }
     }
     if let resting {
-      line.lanes[resting.lane] = .woken
+      queue.lanes[resting.lane] = .woken
       resting.bell.ring()
       return nil
     }
-    if unopened == nil, line.lanes.count < limit {
-      unopened = line.lanes.count
-      line.lanes.append(.woken)
+    if unopened == nil, queue.lanes.count < limit {
+      unopened = queue.lanes.count
+      queue.lanes.append(.woken)
     }
-    if let unopened { line.lanes[unopened] = .woken }
+    if let unopened { queue.lanes[unopened] = .woken }
     return unopened
   }
 
@@ -86,17 +86,17 @@ final class PullLanes: CachePuller {
       // Without a new thread this one does the work.
       return work(in: lane, nil)
     }
-    let isClosed = line.withLock { line in
-      line.bells.append(bell)
-      line.threads.append(thread)
-      return line.isClosed
+    let isClosed = queue.withLock { queue in
+      queue.bells.append(bell)
+      queue.threads.append(thread)
+      return queue.isClosed
     }
     if isClosed { bell.ring() }
   }
 
-  private enum Turn {
+  private enum Step {
     case work([PullWish])
-    /// Pause until the youngest batch has run for ``youth``.
+    /// Pause until the youngest batch has run for ``batchingDelay``.
     case wait(Duration)
     case rest
     case end
@@ -105,26 +105,26 @@ final class PullLanes: CachePuller {
   /// Runs a lane until the end; without a bell it takes one batch.
   private func work(in lane: Int, _ bell: Bell?) {
     while true {
-      let (turn, newLane) = line.withLock { line -> (Turn, Int?) in
-        line.lanes[lane] = .woken
-        let turn = self.turn(&line, waits: bell != nil)
-        switch turn {
+      let (step, newLane) = queue.withLock { queue -> (Step, Int?) in
+        queue.lanes[lane] = .woken
+        let step = nextStep(&queue, waits: bell != nil)
+        switch step {
         case .work:
-          line.lanes[lane] = .working(since: .now)
-          return (turn, wake(&line))
+          queue.lanes[lane] = .working(since: .now)
+          return (step, wake(&queue))
         case .rest:
-          line.lanes[lane] = bell.map { .resting($0) } ?? .unopened
-          return (turn, nil)
-        case .wait, .end: return (turn, nil)
+          queue.lanes[lane] = bell.map { .resting($0) } ?? .unopened
+          return (step, nil)
+        case .wait, .end: return (step, nil)
         }
       }
       if let newLane { open(newLane) }
-      switch turn {
+      switch step {
       case .work(let wishes):
-        let outcomes = work(wishes) { [self] in answer(wishes, $0) }
+        let outcomes = work(wishes) { [self] in deliver(wishes, $0) }
         // The clients' next requests come to this lane.
-        line.withLock { $0.lanes[lane] = .woken }
-        answer(wishes, outcomes)
+        queue.withLock { $0.lanes[lane] = .woken }
+        deliver(wishes, outcomes)
       case .wait(let time): bell?.sleep(atMost: time)
       case .rest:
         guard let bell else { return }
@@ -134,34 +134,34 @@ final class PullLanes: CachePuller {
     }
   }
 
-  private func turn(_ line: inout Queue, waits: Bool) -> Turn {
-    guard !line.isClosed else { return .end }
-    guard let first = line.waiting.first else { return .rest }
-    let starts = line.lanes.compactMap { if case .working(let start) = $0 { start } else { nil } }
+  private func nextStep(_ queue: inout Queue, waits: Bool) -> Step {
+    guard !queue.isClosed else { return .end }
+    guard let first = queue.waiting.first else { return .rest }
+    let starts = queue.lanes.compactMap { if case .working(let start) = $0 { start } else { nil } }
     if waits, let youngest = starts.max() {
-      let rest = Self.youth - youngest.duration(to: .now)
+      let rest = Self.batchingDelay - youngest.duration(to: .now)
       if rest > .zero { return .wait(rest) }
     }
-    guard let terms = first.terms else { return .work([line.waiting.removeFirst()]) }
-    var taken: [PullWish] = []
+    guard let terms = first.terms else { return .work([queue.waiting.removeFirst()]) }
+    var batch: [PullWish] = []
     var others: [PullWish] = []
-    for wish in line.waiting {
-      if taken.count < together, wish.terms == terms {
-        taken.append(wish)
+    for wish in queue.waiting {
+      if batch.count < together, wish.terms == terms {
+        batch.append(wish)
       } else {
         others.append(wish)
       }
     }
-    line.waiting = others
-    return .work(taken)
+    queue.waiting = others
+    return .work(batch)
   }
 
-  private func answer(_ wishes: [PullWish], _ outcomes: Outcomes) {
+  private func deliver(_ wishes: [PullWish], _ outcomes: Outcomes) {
     for (number, outcome) in outcomes {
-      let endings = line.withLock { $0.endings.removeValue(forKey: wishes[number]) ?? [] }
-      for (place, end) in endings.enumerated() {
+      let completions = queue.withLock { $0.completions.removeValue(forKey: wishes[number]) ?? [] }
+      for (index, end) in completions.enumerated() {
         var outcome = outcome
-        outcome.isShared = place > 0
+        outcome.isShared = index > 0
         end(outcome)
       }
     }
@@ -169,10 +169,10 @@ final class PullLanes: CachePuller {
 
   /// Stops new work and joins the threads; the caller has to stop the transfers.
   func close() {
-    let (threads, bells) = line.withLock { line in
-      line.isClosed = true
-      line.waiting = []
-      return (line.threads, line.bells)
+    let (threads, bells) = queue.withLock { queue in
+      queue.isClosed = true
+      queue.waiting = []
+      return (queue.threads, queue.bells)
     }
     for bell in bells { bell.ring() }
     for thread in threads { thread.join() }
@@ -180,7 +180,7 @@ final class PullLanes: CachePuller {
 
   private static let longestRest = Duration.seconds(60)
   /// Wait of new wishes after a batch has started, to share the next; short beside a request.
-  private static let youth = Duration.milliseconds(2)
+  private static let batchingDelay = Duration.milliseconds(2)
 }
 
 extension PullWish {

@@ -23,31 +23,31 @@ struct PulledNames {
   /// Returns the URLs, and answers wishes that match nothing.
   mutating func urls(
     of wishes: [PullWish],
-    _ answers: PullAnswers
+    _ replies: PullReplies
   ) throws(CommandExit) -> [(wish: Int, url: WebURL)] {
     if let wish = wishes.first, wish.url == nil, let name = wish.name {
       if let url = try find(name, wish) { return [(0, url)] }
-      answers.give(unknown, to: 0)
+      replies.give(unknown, to: 0)
       return []
     }
-    let asked = wishes.map { $0.url ?? $0.address }
-    let secure = asked.map { $0.contains("://") ? nil : try? WebURL("https://\($0)") }
+    let addresses = wishes.map { $0.url ?? $0.address }
+    let secure = addresses.map { $0.contains("://") ? nil : try? WebURL("https://\($0)") }
     let now = context.clock.now().wall
-    let plain = asked.indices.map { number in
-      secure[number].flatMap { self.plain($0, asked[number], at: now) }
+    let insecure = addresses.indices.map { number in
+      secure[number].flatMap { self.insecureURL($0, addresses[number], at: now) }
     }
-    let undecided = asked.indices.compactMap { plain[$0] == nil ? nil : secure[$0] }
+    let undecided = addresses.indices.compactMap { insecure[$0] == nil ? nil : secure[$0] }
     let declared = try undecided.isEmpty ? DeclaredItems() : self.declared(undecided)
     var urls: [(wish: Int, url: WebURL)] = []
-    for (number, address) in asked.enumerated() {
+    for (number, address) in addresses.enumerated() {
       var url = secure[number] ?? (address.contains("://") ? try? WebURL(address) : nil)
-      if let secure = secure[number], let plain = plain[number], declared[secure].isEmpty {
-        url = plain
+      if let secure = secure[number], let insecure = insecure[number], declared[secure].isEmpty {
+        url = insecure
       }
       if let url {
         urls.append((number, url))
       } else {
-        answers.give(pull.failed(.badURL, "it is not a URL that can be requested"), to: number)
+        replies.give(pull.failed(.badURL, "it is not a URL that can be requested"), to: number)
       }
     }
     return urls
@@ -88,12 +88,12 @@ struct PulledNames {
   }
 
   /// Returns the `http` URL, if the configuration allows plain HTTP to this host or network.
-  private func plain(_ url: WebURL, _ address: String, at now: Instant) -> WebURL? {
-    let rules = pull.loaded.configuration.transportSecurity.decisive
-    guard url.port != 443, let plain = try? WebURL("http://\(address)") else { return nil }
-    return switch rules.basis(of: plain, at: now) {
-    case .exception(_, let exception): exception.allowsInsecureHTTP ? plain : nil
-    case .localNetworking, .plainHTTP: plain
+  private func insecureURL(_ url: WebURL, _ address: String, at now: Instant) -> WebURL? {
+    let rules = pull.loaded.configuration.transportSecurity.effective
+    guard url.port != 443, let insecure = try? WebURL("http://\(address)") else { return nil }
+    return switch rules.basis(of: insecure, at: now) {
+    case .exception(_, let exception): exception.allowsInsecureHTTP ? insecure : nil
+    case .localNetworking, .plainHTTP: insecure
     case .rules, .expired, .plainHTTPExpired, .media, .webContent, .arbitraryLoads: nil
     }
   }

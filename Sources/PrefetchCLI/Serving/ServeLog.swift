@@ -10,14 +10,14 @@ final class ServeLog: Sendable {
   }
 
   private let lines = Mutex(Lines())
-  private let tellsFields: Bool
+  private let logsFields: Bool
 
   init?(_ shared: SharedOptions) {
     guard shared.verbosity > 0 else { return nil }
-    tellsFields = shared.verbosity > 1
+    logsFields = shared.verbosity > 1
   }
 
-  var listener: AnsweredRequest.Listener {
+  var listener: RequestLogEntry.Listener {
     { [self] request in
       lines.withLock { lines in
         if lines.waiting.count < Self.limit {
@@ -29,32 +29,32 @@ final class ServeLog: Sendable {
     }
   }
 
-  private func line(of request: AnsweredRequest) -> String {
+  private func line(of request: RequestLogEntry) -> String {
     // The target is a host and its path; a query may hold a secret.
     let target = Redaction.url("http:/\(request.target)").dropFirst("http:/".count)
     var words = ["\(request.method) \(target): \(request.status)"]
     if let size = request.size { words.append(SizeText.format(size)) }
     if let reason = request.reason { words.append(reason) }
-    guard tellsFields else { return words.joined(separator: ", ") }
+    guard logsFields else { return words.joined(separator: ", ") }
     words.append("\(request.duration.milliseconds) ms")
-    let told = request.fields.filter { field in
-      Self.told.contains(field.name.lowercased())
+    let logged = request.fields.filter { field in
+      Self.loggedFields.contains(field.name.lowercased())
     }
-    words += told.map { "\($0.name): \($0.value)" }
+    words += logged.map { "\($0.name): \($0.value)" }
     return words.joined(separator: ", ")
   }
 
   func print(to console: Console) {
-    let taken = lines.withLock { lines in
+    let drained = lines.withLock { lines in
       defer { lines = Lines() }
       return lines
     }
-    for line in taken.waiting { console.detail(line) }
-    if taken.droppedCount > 0 { console.detail("and \(taken.droppedCount) more requests") }
+    for line in drained.waiting { console.detail(line) }
+    if drained.droppedCount > 0 { console.detail("and \(drained.droppedCount) more requests") }
   }
 
   /// Request headers that influence the answer.
-  private static let told: Set<String> = [
+  private static let loggedFields: Set<String> = [
     "cache-control", "pragma", "if-none-match", "if-modified-since", "if-match",
     "if-unmodified-since", "if-range", "range", "accept-language",
   ]

@@ -6,77 +6,77 @@ import Synchronization
 
 final class ServedCache: CacheSource {
   private struct Found: Sendable {
-    var answer: HeldAnswer
+    var response: HeldResponse
     var body: ShelvedBody
     var isDeclared: Bool
   }
 
   private let view: StoreView<Found>
   private let generations: ServedGenerations?
-  /// URLs served since the last ``takeUsed()``.
+  /// URLs served since the last ``drainUsed()``.
   private let used = Mutex<Set<String>>([])
 
   init(
-    _ places: Places,
-    besideOwnWriters isWriter: Bool,
+    _ locations: CacheLocations,
+    hasOwnWriters isWriter: Bool,
     identity: String,
     granted: GrantedLifetimes,
     generations: ServedGenerations? = nil
   ) {
     self.generations = generations
     view = StoreView(
-      cache: places.cache,
-      below: places.lower,
-      besideOwnWriters: isWriter
+      cache: locations.cache,
+      below: locations.lower,
+      hasOwnWriters: isWriter
     ) { entry in
       guard let digest = entry.record.digest else { return nil }
       let names = entry.holders.filter { $0.identity == identity }.map(\.name)
       let lifetimes = granted.of(names) + [entry.record.lifetime].compactMap(\.self)
       let body = ShelvedBody(shelf: entry.shelf, digest: digest, size: entry.record.size)
-      var answer = HeldAnswer(
+      var response = HeldResponse(
         record: entry.record,
         freshUntil: entry.record.freshness.end(
           under: lifetimes,
-          answeredAt: entry.record.validatedAt ?? entry.record.fetchedAt
+          respondedAt: entry.record.validatedAt ?? entry.record.fetchedAt
         ),
         body: body
       )
       if !entry.record.files.isEmpty {
-        let parts = ServedParts(of: entry.record, on: entry.shelf, generations)
-        answer.opening = parts.opening
-        answer.part = { parts.answer(named: $0) }
+        let files = ServedFiles(of: entry.record, on: entry.shelf, generations)
+        response.opening = files.opening
+        response.bundleFile = { files.response(named: $0) }
       }
-      return Found(answer: answer, body: body, isDeclared: !entry.holders.isEmpty)
+      return Found(response: response, body: body, isDeclared: !entry.holders.isEmpty)
     }
   }
 
   /// Finds the answer under `https`, else under `http`: a path has no scheme.
-  func find(address: String) throws(Failure) -> HeldAnswer? {
-    note(try found(address))
+  func find(address: String) throws(Failure) -> HeldResponse? {
+    recordUse(try found(address))
   }
 
-  func find(provider: String?, id: String) throws(Failure) -> HeldAnswer? {
-    note(try view.answer(provider: provider, id: id))
+  func find(provider: String?, id: String) throws(Failure) -> HeldResponse? {
+    recordUse(try view.find(provider: provider, id: id))
   }
 
-  func findPast(provider: String?, id: String, name: String) -> HeldAnswer? {
+  func findPast(provider: String?, id: String, name: String) -> HeldResponse? {
     guard let (generation, name) = ServedGenerations.split(name) else { return nil }
-    let item = ServedPlace.path(provider: provider, id: id, "")
+    let item = ServedPath.path(provider: provider, id: id, "")
     guard let found = generations?.find(name, of: generation, item: item) else { return nil }
     let record = ContentRecord(url: found.url, id: id)
-    return HeldAnswer(of: found.file, in: record, on: found.shelf)
+    return HeldResponse(of: found.file, in: record, on: found.shelf)
   }
 
   /// Returns an answer with its body open, so that removal does not matter.
-  func keep(url: String) throws(Failure) -> (answer: HeldAnswer, isDeclared: Bool)? {
+  func keep(url: String) throws(Failure) -> (response: HeldResponse, isDeclared: Bool)? {
     guard let found = try found(url), let body = found.body.opened() else { return nil }
-    var answer = found.answer
-    answer.body = KeptBody(body: body)
-    return (answer, found.isDeclared)
+    var response = found.response
+    response.body = KeptBody(body: body)
+    return (response, found.isDeclared)
   }
 
   private func found(_ address: String) throws(Failure) -> Found? {
-    try view.answer(to: address) {
+    try view.findFirst(address) {
       if AdSpace.zone(ofRecord: address) != nil { return [address] }
       let candidates =
         address.contains("://") ? [address] : ["https://\(address)", "http://\(address)"]
@@ -84,15 +84,15 @@ final class ServedCache: CacheSource {
     }
   }
 
-  private func note(_ found: Found?) -> HeldAnswer? {
-    guard let answer = found?.answer else { return nil }
-    used.withLock { _ = $0.insert(answer.record.url) }
-    return answer
+  private func recordUse(_ found: Found?) -> HeldResponse? {
+    guard let response = found?.response else { return nil }
+    used.withLock { _ = $0.insert(response.record.url) }
+    return response
   }
 
   // MARK: Upkeep
 
-  func takeUsed() -> Set<String> {
+  func drainUsed() -> Set<String> {
     used.withLock { used in
       defer { used = [] }
       return used
@@ -116,7 +116,7 @@ final class ServedCache: CacheSource {
 }
 
 /// Files of a bundle by their names below it.
-private struct ServedParts: Sendable {
+private struct ServedFiles: Sendable {
   let opening: String
   private let record: ContentRecord
   private let shelf: BodyShelf
@@ -130,17 +130,17 @@ private struct ServedParts: Sendable {
     self.record = record
     self.shelf = shelf
     self.generations = generations
-    mainName = ServedPlace.mainName(of: record)
+    mainName = ServedPath.mainName(of: record)
     let visible = record.files.filter(\.isShown)
     var files = Dictionary(visible.map { ($0.name, $0) }) { first, _ in first }
-    opening = "/" + ServedPlace.path(of: record, mainName)
+    opening = "/" + ServedPath.path(of: record, mainName)
     generation =
       record.mime == BundleText.playlistType
       ? record.digest.map { ServedGenerations.name(of: $0) } : nil
     if files[mainName] == nil, let digest = record.digest {
       files[mainName] = BundleFile(
         role: .playlist,
-        key: ServedPlace.path(of: record, ""),
+        key: ServedPath.path(of: record, ""),
         name: mainName,
         digest: digest,
         size: record.size
@@ -151,31 +151,31 @@ private struct ServedParts: Sendable {
     self.files = files
   }
 
-  func answer(named name: String) -> HeldAnswer? {
-    let place = ServedGenerations.split(name)
-    guard place?.generation ?? generation == generation, let file = files[place?.name ?? name]
+  func response(named name: String) -> HeldResponse? {
+    let leased = ServedGenerations.split(name)
+    guard leased?.generation ?? generation == generation, let file = files[leased?.name ?? name]
     else {
       return nil
     }
     // A file that a lower cache has lost may still be leased.
-    if let place, !shelf.has(file.digest),
+    if let leased, !shelf.has(file.digest),
       let past = generations?.find(
-        place.name,
-        of: place.generation,
-        item: ServedPlace.path(of: record, "")
+        leased.name,
+        of: leased.generation,
+        item: ServedPath.path(of: record, "")
       )
     {
-      return HeldAnswer(of: past.file, in: record, on: past.shelf)
+      return HeldResponse(of: past.file, in: record, on: past.shelf)
     }
     if let generation {
       generations?.keep(generation, on: shelf) { Array(files.values) }
-      if place == nil, name == mainName, let text = leading(to: generation) { return text }
+      if leased == nil, name == mainName, let text = leading(to: generation) { return text }
     }
-    return HeldAnswer(of: file, in: record, on: shelf)
+    return HeldResponse(of: file, in: record, on: shelf)
   }
 
   /// Returns the main playlist, with the other playlists' names below their generation.
-  private func leading(to generation: String) -> HeldAnswer? {
+  private func leading(to generation: String) -> HeldResponse? {
     guard let main = files[mainName], let body = shelf.open(main.digest, size: main.size),
       let pass = try? body.pass()
     else { return nil }
@@ -190,30 +190,30 @@ private struct ServedParts: Sendable {
     }
     guard bytes.count == Int(main.size) else { return nil }
     let text = BundleName.moving(bytes, Set(files.keys), below: "@\(generation)/")
-    var answer = HeldAnswer(of: main, in: record, on: shelf, size: Int64(text.count))
-    answer.body = PlaylistBody(bytes: text)
-    return answer
+    var response = HeldResponse(of: main, in: record, on: shelf, size: Int64(text.count))
+    response.body = PlaylistBody(bytes: text)
+    return response
   }
 }
 
-extension HeldAnswer {
+extension HeldResponse {
   fileprivate init(
     of file: BundleFile,
     in record: ContentRecord,
     on shelf: BodyShelf,
     size: Int64? = nil
   ) {
-    var part = record
-    part.digest = file.digest
-    part.size = size ?? file.size
-    part.mime = ContentType.known(forFileNamed: file.name) ?? file.mime
-    part.headers = HeaderBlock([])
-    part.validators = Validators()
+    var fileRecord = record
+    fileRecord.digest = file.digest
+    fileRecord.size = size ?? file.size
+    fileRecord.mime = ContentType.known(forFileNamed: file.name) ?? file.mime
+    fileRecord.headers = HeaderBlock([])
+    fileRecord.validators = Validators()
     let mark = file.digest.hexadecimal.prefix(32)
-    part.validators.entityTag = size == nil ? "\"\(mark)\"" : "\"\(mark)-g\""
-    part.files = []
+    fileRecord.validators.entityTag = size == nil ? "\"\(mark)\"" : "\"\(mark)-g\""
+    fileRecord.files = []
     let body = ShelvedBody(shelf: shelf, digest: file.digest, size: file.size)
-    self.init(record: part, freshUntil: .distantFuture, body: body)
+    self.init(record: fileRecord, freshUntil: .distantFuture, body: body)
   }
 }
 
@@ -243,7 +243,7 @@ private final class PlaylistReader: ServedReader {
   }
 }
 
-enum ServedPlace {
+enum ServedPath {
   /// Returns the name of the file that players open.
   static func mainName(of record: ContentRecord) -> String {
     let body = record.files.first { $0.digest == record.digest && !$0.name.isEmpty }

@@ -49,7 +49,7 @@ final class ServedGenerations: Sendable {
       do throws(Failure) {
         let leases = if let known = state.leases { known } else { try Leases(making: cache.cache) }
         state.leases = leases
-        try leases.take(generation, files(), on: shelf, at: now)
+        try leases.acquire(generation, files(), on: shelf, at: now)
       } catch {
         if !state.hasTroubled { state.trouble = error }
         state.hasTroubled = true
@@ -90,7 +90,7 @@ final class ServedGenerations: Sendable {
     }
   }
 
-  func takeTrouble() -> Failure? {
+  func consumeTrouble() -> Failure? {
     state.withLock { state in
       defer { state.trouble = nil }
       return state.trouble

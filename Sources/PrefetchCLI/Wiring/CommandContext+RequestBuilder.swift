@@ -18,9 +18,9 @@ extension CommandContext {
       environment: environment.variables
     )
     builder.netrc = netrc(loaded.configuration)
-    if looksAtState, LicenseSetup(loaded) != nil, let places = try? places(loaded) {
+    if looksAtState, LicenseSetup(loaded) != nil, let locations = try? locations(loaded) {
       var reports: [Diagnostic] = []
-      let state = try? StateStore.openForReading(state: places.state, reports: &reports)
+      let state = try? StateStore.openForReading(state: locations.state, reports: &reports)
       builder.publisher = publisherPolicy(loaded, in: state)
     }
     return builder
@@ -48,7 +48,7 @@ extension CommandContext {
   func facts(
     _ loaded: LoadedConfiguration,
     _ builder: RequestBuilder,
-    _ places: Places,
+    _ locations: CacheLocations,
     _ store: DiskStore?
   ) throws(CommandExit) -> Planner.Facts {
     Planner.Facts(
@@ -56,7 +56,7 @@ extension CommandContext {
       missing: [],
       policy: builder.policy,
       now: clock.now().wall,
-      credentials: credentials(loaded, builder, places),
+      credentials: credentials(loaded, builder, locations),
       key: try reading { () throws(Failure) in try store?.varianceKey() ?? VarianceKey() }
     )
   }
@@ -65,20 +65,20 @@ extension CommandContext {
   func credentials(
     _ loaded: LoadedConfiguration,
     _ builder: RequestBuilder,
-    _ places: Places
+    _ locations: CacheLocations
   ) -> Shared<OriginCredentials>? {
-    license(loaded, builder, places).credentials
+    license(loaded, builder, locations).credentials
   }
 
   /// Returns the registration as the last run left it; single items cause no new one.
   func license(
     _ loaded: LoadedConfiguration,
     _ builder: RequestBuilder,
-    _ places: Places
-  ) -> LicenseStanding {
+    _ locations: CacheLocations
+  ) -> LicenseStatus {
     guard LicenseSetup(loaded) != nil else { return .none }
     var reports: [Diagnostic] = []
-    let state = try? StateStore.openForReading(state: places.state, reports: &reports)
+    let state = try? StateStore.openForReading(state: locations.state, reports: &reports)
     let registrar = Registrar(context: self, loaded: loaded, builder: builder)
     return (try? registrar.remembered(state)) ?? .none
   }

@@ -9,7 +9,7 @@ struct CommandContext {
   let clock: SystemClock
   let shared: SharedOptions
   let sources: [String: OptionSource]
-  let outset = RunOutset()
+  let pendingRun = PendingRun()
 }
 
 /// Early end of a command whose messages have been printed.
@@ -59,12 +59,12 @@ extension CommandContext {
   }
 
   /// Returns the configuration, which may be missing, and its places.
-  func standing(
+  func configurationAndLocations(
     isRequired: Bool = false,
     allowsUnsetSecrets: Bool = false
-  ) throws(CommandExit) -> (LoadedConfiguration, Places) {
+  ) throws(CommandExit) -> (LoadedConfiguration, CacheLocations) {
     let loaded = try configuration(isRequired: isRequired, allowsUnsetSecrets: allowsUnsetSecrets)
-    return (loaded, try places(loaded))
+    return (loaded, try locations(loaded))
   }
 
   func loadConfiguration(
@@ -92,7 +92,7 @@ extension CommandContext {
         isPEM: FileReading.isPEM
       )
     }
-    outset.configuration = loaded
+    pendingRun.configuration = loaded
     console.secrets = loaded.secrets
     hide(loaded.configuration.license)
     console.sourceLine = loaded.sourceLine
@@ -152,26 +152,26 @@ extension CommandContext {
   }
 
   /// Returns the named places, unchecked; nil without a home folder.
-  func namedPlaces(_ loaded: LoadedConfiguration?) -> Places? {
-    var places = Places.resolve(
+  func namedLocations(_ loaded: LoadedConfiguration?) -> CacheLocations? {
+    var locations = CacheLocations.resolve(
       shared: shared,
       configuration: loaded?.configuration,
       environment: environment
     )
     // A mirror's state is beside its cache.
-    if let cache = places?.cache, namesMirror, shared.stateDirectory == nil,
+    if let cache = locations?.cache, namesMirror, shared.stateDirectory == nil,
       loaded?.files.isEmpty ?? true
     {
-      places?.state = cache
+      locations?.state = cache
     }
-    return places
+    return locations
   }
 
-  func places(_ loaded: LoadedConfiguration?) throws(CommandExit) -> Places {
-    if var places = namedPlaces(loaded) {
-      if let loaded { try addLower(of: loaded, to: &places) }
-      try checkFolders(of: places)
-      return places
+  func locations(_ loaded: LoadedConfiguration?) throws(CommandExit) -> CacheLocations {
+    if var locations = namedLocations(loaded) {
+      if let loaded { try addLower(of: loaded, to: &locations) }
+      try checkFolders(of: locations)
+      return locations
     }
     throw failed(
       .io,
@@ -181,10 +181,10 @@ extension CommandContext {
     )
   }
 
-  private func checkFolders(of places: Places) throws(CommandExit) {
+  private func checkFolders(of locations: CacheLocations) throws(CommandExit) {
     try reading { () throws(Failure) in
-      if places.isShared { return }
-      for path in [places.cache, places.state] {
+      if locations.isShared { return }
+      for path in [locations.cache, locations.state] {
         if let objection = try FolderAccess.objection(to: path) { throw objection }
       }
     }
@@ -192,12 +192,12 @@ extension CommandContext {
 
   private func addLower(
     of loaded: LoadedConfiguration,
-    to places: inout Places
+    to locations: inout CacheLocations
   ) throws(CommandExit) {
     let lower = loaded.configuration.cache.lower
     guard !lower.isEmpty || !loaded.files.isEmpty else { return }
-    places.lower = LowerCaches(lower, for: loaded.identity)
-    let problems = places.lowerDiagnostics(lower)
+    locations.lower = LowerCaches(lower, for: loaded.identity)
+    let problems = locations.lowerDiagnostics(lower)
     guard !problems.isEmpty else { return }
     throw failed(shared.cacheDirectory == nil ? .config : .usage, problems)
   }
@@ -217,15 +217,15 @@ extension CommandContext {
   }
 
   /// Opens the cache for reading; nil if there is none yet.
-  func readingStore(_ places: Places) throws(CommandExit) -> DiskStore? {
+  func readingStore(_ locations: CacheLocations) throws(CommandExit) -> DiskStore? {
     do {
       let store = try DiskStore.openForReading(
-        cache: places.cache,
-        below: places.lower,
+        cache: locations.cache,
+        below: locations.lower,
         clockStart: clock.now().wall
       )
       store?.isCancelled = { StopSignals.pending != nil }
-      console.report(store?.takeDiagnostics() ?? [])
+      console.report(store?.drainDiagnostics() ?? [])
       return store
     } catch {
       throw storeFailed(error)
@@ -233,19 +233,19 @@ extension CommandContext {
   }
 
   /// Opens the state for reading; nil if there is none yet.
-  func readingState(_ places: Places) throws(CommandExit) -> StateStore? {
+  func readingState(_ locations: CacheLocations) throws(CommandExit) -> StateStore? {
     try reading { () throws(Failure) in
       var reports: [Diagnostic] = []
-      let state = try StateStore.openForReading(state: places.state, reports: &reports)
+      let state = try StateStore.openForReading(state: locations.state, reports: &reports)
       console.report(reports)
       return state
     }
   }
 
   /// Whether the clock agrees with the servers' times that the cache has recorded.
-  func believesClock(_ places: Places) -> Bool {
+  func believesClock(_ locations: CacheLocations) -> Bool {
     let store = try? DiskStore.openForReading(
-      cache: places.cache,
+      cache: locations.cache,
       clockStart: clock.now().wall
     )
     guard let store = store ?? nil, let isBelieved = try? store.believesClock() else { return true }
@@ -253,12 +253,12 @@ extension CommandContext {
   }
 
   func writingState<Value>(
-    _ places: Places,
+    _ locations: CacheLocations,
     _ work: (StateStore) throws(Failure) -> Value
   ) throws(CommandExit) -> Value {
     try reading { () throws(Failure) in
-      let state = try StateStore.openForWriting(state: places.state)
-      state.believesClock = { believesClock(places) }
+      let state = try StateStore.openForWriting(state: locations.state)
+      state.believesClock = { believesClock(locations) }
       console.report(state.diagnostics)
       let value = try work(state)
       try state.close()

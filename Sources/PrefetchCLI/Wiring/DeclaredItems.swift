@@ -53,7 +53,7 @@ struct DeclaredItems {
   }
 
   /// Returns a copy with these request headers, which replace declared ones of the same names.
-  func asked(with fields: [HeaderField]) -> Self {
+  func overridingHeaders(with fields: [HeaderField]) -> Self {
     changed { $0.headers = fields + RequestFields.missing($0.headers, in: fields) }
   }
 
@@ -107,7 +107,7 @@ struct DeclaredItems {
           holding.contains(key) || hasUnheld && searchesAll
         else { continue }
       }
-      let manifest = note(
+      let manifest = manifestOrWarning(
         read.map { Result<Manifest, Failure>.success($0.value) }
           ?? Self.whole(segment, record, in: store, limit: limit),
         of: segment
@@ -117,8 +117,8 @@ struct DeclaredItems {
       guard let manifest, let entries, !entries.isEmpty else { continue }
       var segment = segment
       segment.maximumFileSize = segment.maximumFileSize(under: manifest, builder.policy)
-      if let asked = manifest.network {
-        segment.network = builder.network(segment.network, narrowedBy: asked, of: segment.name)
+      if let limits = manifest.network {
+        segment.network = builder.network(segment.network, narrowedBy: limits, of: segment.name)
       }
       let selection = ManifestSelection(segment.manifestRules)
       // A repeated URL is one item; the first mention counts.
@@ -161,7 +161,7 @@ struct DeclaredItems {
     return Declaration(segment: segment, entry: entry, leftOut: leftOut, withheld: withheld)
   }
 
-  private mutating func note(
+  private mutating func manifestOrWarning(
     _ reading: Result<Manifest, Failure>,
     of segment: SegmentDeclaration
   ) -> Manifest? {
@@ -209,7 +209,7 @@ struct DeclaredItems {
   }
 
   /// Returns segments without a stored list of their present URL.
-  static func unread(
+  static func segmentsWithoutStoredList(
     by builder: RequestBuilder,
     in store: DiskStore?
   ) throws(Failure) -> [String] {
@@ -236,7 +236,7 @@ struct DeclaredItems {
       case .file(let path, _): readFile(path, of: segment, limit: limit)
       case .remote(let url): readStored(record, of: url, segment, in: store)
       }
-    return addParts(to: head, of: segment, record, store)
+    return addFurtherDocuments(to: head, of: segment, record, store)
   }
 
   private static func readFile(
@@ -298,38 +298,38 @@ struct DeclaredItems {
       name: record.manifestURL ?? segment.name,
       rules: segment.manifestRules
     )
-    if segment.base == nil { source.asked = url }
+    if segment.base == nil { source.requestedURL = url }
     return read(digest, source, in: store)
   }
 
-  private static func addParts(
+  private static func addFurtherDocuments(
     to head: Result<Manifest, Failure>,
     of segment: SegmentDeclaration,
     _ record: SegmentRecord?,
     _ store: DiskStore?
   ) -> Result<Manifest, Failure> {
-    guard case .success(var whole) = head, !whole.parts.isEmpty else { return head }
+    guard case .success(var whole) = head, !whole.furtherDocuments.isEmpty else { return head }
     let stored = Dictionary((record?.documents ?? []).map { ($0.url, $0) }) { first, _ in first }
-    var line = Array(whole.parts.reversed())
+    var line = Array(whole.furtherDocuments.reversed())
     var seen: Set<String> = []
-    while let part = line.popLast() {
-      guard seen.insert(part.url.string).inserted else { continue }
-      guard let store, let document = stored[part.url.string] else {
-        return .failure(Failure(.storeDamaged, "its part `\(part.url.redacted)` is not stored"))
+    while let further = line.popLast() {
+      guard seen.insert(further.url.string).inserted else { continue }
+      guard let store, let document = stored[further.url.string] else {
+        return .failure(Failure(.storeDamaged, "its part `\(further.url.redacted)` is not stored"))
       }
-      let place = document.finalURL.flatMap { try? WebURL($0) } ?? part.url
+      let baseURL = document.finalURL.flatMap { try? WebURL($0) } ?? further.url
       var source = ManifestSource(
         bytes: .stored(document.digest),
-        base: part.kind == .page ? segment.base ?? place : place,
+        base: further.kind == .page ? segment.base ?? baseURL : baseURL,
         mime: nil,
-        name: part.url.redacted,
+        name: further.url.redacted,
         rules: segment.manifestRules
       )
-      source.part = part.kind
+      source.documentRole = further.kind
       switch read(document.digest, source, in: store) {
       case .success(let more):
         whole.add(more)
-        line += more.parts.reversed()
+        line += more.furtherDocuments.reversed()
       case .failure(let failure):
         return .failure(failure)
       }

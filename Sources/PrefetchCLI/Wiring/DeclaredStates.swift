@@ -25,7 +25,7 @@ struct DeclaredStates {
 
   private(set) var items: [Item] = []
   /// Index into ``items`` by URL.
-  private(set) var places: [String: Int] = [:]
+  private(set) var indexByURL: [String: Int] = [:]
   /// Items already counted for sources and categories.
   private var counted: Set<URLKey> = []
   /// Number of items by segment and state, stored ones included.
@@ -45,19 +45,19 @@ struct DeclaredStates {
   init(
     _ context: CommandContext,
     _ loaded: LoadedConfiguration,
-    _ places: Places,
+    _ locations: CacheLocations,
     _ store: DiskStore?,
     collects: Bool = true
   ) throws(CommandExit) {
     configuration = loaded.configuration
     self.collects = collects
     inventory = try context.reading { () throws(Failure) in
-      try store?.takeInventory() ?? Inventory()
+      try store?.readInventory() ?? Inventory()
     }
     let builder = context.builder(loaded)
     let now = context.clock.now().wall
-    let state = try context.readingState(places)
-    isRunning = (try? RunLock.isHeld(cache: places.cache, identity: loaded.identity)) ?? false
+    let state = try context.readingState(locations)
+    isRunning = (try? RunLock.isHeld(cache: locations.cache, identity: loaded.identity)) ?? false
     let (recorded, deferrals, parts) = try context.reading { () throws(Failure) in
       (
         try store?.segments() ?? [], try state?.deferrals(of: loaded.identity) ?? [:],
@@ -65,12 +65,12 @@ struct DeclaredStates {
       )
     }
     self.parts = parts
-    progress = ItemProgress.byURL(inCache: places.cache)
-    begun = Set(inventory.parts.map(\.row))
+    progress = ItemProgress.byURL(inCache: locations.cache)
+    begun = Set(inventory.files.map(\.row))
     let subscribed = try context.reading { () throws(Failure) in
       loaded.files.isEmpty
         ? []
-        : try Subscriptions.resolve(loaded, state: state, cache: places.cache, mayWrite: false)
+        : try Subscriptions.resolve(loaded, state: state, cache: locations.cache, mayWrite: false)
           .segments
     }
     for segment in subscribed {
@@ -102,17 +102,17 @@ struct DeclaredStates {
     let selection = ManifestSelection(segment.manifestRules)
     let parents = manifest.entries.categoryParents
     for name in manifest.catalogue.sources {
-      note(source: name.id, name.name)
+      addSource(name.id, name.name)
     }
     for name in manifest.catalogue.categories {
-      note(category: name.id, name.name, selection, parents)
+      addCategory(name.id, name.name, selection, parents)
     }
     let entries = selection.apply(to: manifest.entries)
     for position in entries.indices {
-      let special = entries.isSpecial(at: position) ? entries[position] : nil
+      let special = entries.hasExtras(at: position) ? entries[position] : nil
       if let expires = special?.expires, expires <= now { continue }
-      let place = inventory.position(of: entries.key(at: position))
-      let row = place.map { inventory.rows[$0] }
+      let storedPosition = inventory.position(of: entries.key(at: position))
+      let row = storedPosition.map { inventory.rows[$0] }
       let isStored = row?.hasBody ?? false
       if special?.isThumbnail != true, counted.insert(entries.key(at: position)).inserted {
         count(special, entries.provider(at: position), isStored: isStored, selection, parents)
@@ -122,11 +122,11 @@ struct DeclaredStates {
         counts[segment.name, default: [:]][row.state, default: 0] += 1
         continue
       }
-      let (state, reason) = standing(
+      let (state, reason) = stateAndReason(
         of: special,
-        hasBegun: place.map(begun.contains) ?? false
+        hasBegun: storedPosition.map(begun.contains) ?? false
           || !parts.isEmpty && parts.contains(entries.url(at: position)),
-        isUnderWay: !progress.isEmpty && progress[entries.url(at: position)] != nil,
+        isInFlight: !progress.isEmpty && progress[entries.url(at: position)] != nil,
         in: segment,
         isKnown: isKnown,
         deferral
@@ -134,7 +134,7 @@ struct DeclaredStates {
       counts[segment.name, default: [:]][state, default: 0] += 1
       guard collects else { continue }
       let entry = special ?? entries[position]
-      if let known = places[entry.recordURL] {
+      if let known = indexByURL[entry.recordURL] {
         items[known].segments.append(segment.name)
         // A segment that takes the item outweighs one that leaves it out.
         guard items[known].state == .discovered, state != .discovered else { continue }
@@ -142,20 +142,20 @@ struct DeclaredStates {
         items[known].reason = reason
         continue
       }
-      places[entry.recordURL] = items.count
+      indexByURL[entry.recordURL] = items.count
       items.append(Item(segments: [segment.name], entry: entry, state: state, reason: reason))
     }
   }
 
-  private func standing(
+  private func stateAndReason(
     of entry: ManifestEntry?,
     hasBegun: Bool,
-    isUnderWay: Bool,
+    isInFlight: Bool,
     in segment: SegmentDeclaration,
     isKnown: Bool,
     _ deferral: Deferral?
   ) -> (ItemState, String) {
-    if isUnderWay { return (.downloading, "a run is in progress") }
+    if isInFlight { return (.downloading, "a run is in progress") }
     let behavior = entry?.behavior ?? segment.manifestRules.behavior
     let isWithheld = behavior.withholds(isThumbnail: entry?.isThumbnail ?? false)
     if isWithheld { return (.discovered, "its `behavior` leaves it to `get`") }
@@ -177,26 +177,26 @@ struct DeclaredStates {
     _ parents: [String: String]
   ) {
     if let provider {
-      note(source: provider)
+      addSource(provider)
       sources[provider]?.items += 1
       if isStored { sources[provider]?.stored += 1 }
     }
     for category in entry?.categories ?? [] {
-      note(category: category, nil, selection, parents)
+      addCategory(category, nil, selection, parents)
       categories[category]?.items += 1
       if isStored { categories[category]?.stored += 1 }
     }
   }
 
-  private mutating func note(source id: String, _ name: String? = nil) {
+  private mutating func addSource(_ id: String, _ name: String? = nil) {
     if sources[id] == nil {
       sources[id] = Group(id: id, isOn: configuration.download.sources[id] ?? true)
     }
     if let name { sources[id]?.name = name }
   }
 
-  private mutating func note(
-    category id: String,
+  private mutating func addCategory(
+    _ id: String,
     _ name: String?,
     _ selection: ManifestSelection,
     _ parents: [String: String]
@@ -219,7 +219,7 @@ struct DeclaredStates {
     )
   }
 
-  func isCategory(_ id: String, partOf other: String) -> Bool {
+  func isCategory(_ id: String, within other: String) -> Bool {
     var name = id
     for _ in 0..<32 {
       guard let parent = categories[name]?.parent else { return false }

@@ -41,7 +41,9 @@ struct EngineRun {
       isDry: isDry
     )
     var observers = self.observers
-    if request.mode.writes, !isDry { observers.append(TransferNotes(inCache: bodies.cache)) }
+    if request.mode.writes, !isDry {
+      observers.append(TransferProgressWriter(inCache: bodies.cache))
+    }
     let engine = Engine(
       transport: tiered,
       store: store,

@@ -3,7 +3,7 @@ import PrefetchStore
 
 /// Records what a run did with items, and which lists failed, many entries at a time.
 final class HistoryRecorder: RunObserver {
-  let hearsOfEach = false
+  let needsEachFact = false
   private let state: StateStore
   private let runID: String
   private let limit: Int
@@ -22,13 +22,15 @@ final class HistoryRecorder: RunObserver {
   }
 
   func observe(_ fact: RunFact, at now: Moment) {
-    if case .itemsArrived(_, let arrivals) = fact { return note(arrivals) }
-    if case .manifestSettled(_, let list) = fact { return note(list, at: now.wall) }
+    if case .itemsArrived(_, let arrivals) = fact { return recordArrivals(arrivals) }
+    if case .manifestSettled(_, let list) = fact { return recordArrivals(list, at: now.wall) }
     if case .itemSettled(let item) = fact, item.failure == nil, let download = item.download {
       downloads[PastDownload.key(provider: item.provider, id: item.id)] = download
       latest = now.wall
     }
-    guard let item = Self.ending(fact), isNews(item), let outcome = item.outcome else { return }
+    guard let item = Self.settledItem(fact), isNews(item), let outcome = item.outcome else {
+      return
+    }
     entries.append(
       HistoryEntry(
         url: item.url,
@@ -44,7 +46,7 @@ final class HistoryRecorder: RunObserver {
   }
 
   /// Records the failure of a list, and the first run after it that reads the list.
-  private func note(_ list: ManifestResult, at time: Instant) {
+  private func recordArrivals(_ list: ManifestResult, at time: Instant) {
     guard let url = list.url, list.failure?.code != .cancelled else { return }
     var entry = HistoryEntry(url: url, at: time, run: runID, action: .fail, outcome: .failed)
     if let failure = list.failure {
@@ -60,7 +62,7 @@ final class HistoryRecorder: RunObserver {
     entries.append(entry)
   }
 
-  private func note(_ arrivals: [Arrival]) {
+  private func recordArrivals(_ arrivals: [Arrival]) {
     for arrival in arrivals {
       entries.append(
         HistoryEntry(
@@ -77,7 +79,7 @@ final class HistoryRecorder: RunObserver {
     if entries.count >= Self.capacity { write() }
   }
 
-  private static func ending(_ fact: RunFact) -> ItemResult? {
+  private static func settledItem(_ fact: RunFact) -> ItemResult? {
     switch fact {
     case .itemSettled(let item), .itemEvicted(let item, _): item
     default: nil

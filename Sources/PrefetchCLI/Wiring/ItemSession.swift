@@ -10,7 +10,7 @@ import PrefetchTransfer
 final class ItemSession: @unchecked Sendable {
   let context: CommandContext
   let loaded: LoadedConfiguration
-  let places: Places
+  let locations: CacheLocations
   private var reading: DiskStore??
   private var written: DiskStore?
   private var connections: CurlTransport?
@@ -21,12 +21,12 @@ final class ItemSession: @unchecked Sendable {
   init(
     context: CommandContext,
     loaded: LoadedConfiguration,
-    places: Places,
+    locations: CacheLocations,
     isLasting: Bool = false
   ) {
     self.context = context
     self.loaded = loaded
-    self.places = places
+    self.locations = locations
     self.isLasting = isLasting
   }
 
@@ -36,7 +36,7 @@ final class ItemSession: @unchecked Sendable {
   func store() throws(CommandExit) -> DiskStore? {
     if let written = stillWritten() { return written }
     if let reading { return reading }
-    let store = try context.readingStore(places)
+    let store = try context.readingStore(locations)
     reading = .some(store)
     return store
   }
@@ -46,7 +46,7 @@ final class ItemSession: @unchecked Sendable {
     if let written = stillWritten() { return written }
     reading = nil
     let store = try context.writingStore(
-      places,
+      locations,
       durability: loaded.configuration.cache.durability
     )
     written = store
@@ -67,7 +67,7 @@ final class ItemSession: @unchecked Sendable {
 
   func writingState() throws(Failure) -> StateStore {
     if let memory { return memory }
-    let state = try StateStore.openForWriting(state: places.state)
+    let state = try StateStore.openForWriting(state: locations.state)
     // A process opens no second index beside the one that it writes.
     state.believesClock = { [weak self] in
       guard let self else { return true }
@@ -83,7 +83,7 @@ final class ItemSession: @unchecked Sendable {
     if isLasting { _ = try? writingState() }
     var reports: [Diagnostic] = []
     let known =
-      memory ?? (try? StateStore.openForReading(state: places.state, reports: &reports)) ?? nil
+      memory ?? (try? StateStore.openForReading(state: locations.state, reports: &reports)) ?? nil
     return (try? HostMemory(known, of: loaded, at: context.clock.now().wall)) ?? .none
   }
 
@@ -109,8 +109,8 @@ final class ItemSession: @unchecked Sendable {
     let (store, state) = (written, memory)
     (written, memory) = (nil, nil)
     guard waits else {
-      try store?.close(patience: .zero)
-      try state?.close(patience: .zero)
+      try store?.close(timeout: .zero)
+      try state?.close(timeout: .zero)
       return
     }
     try store?.close()

@@ -33,9 +33,9 @@ struct ListReading {
       policy: builder.policy
     )
     request.bundleID = builder.configuration.bundleID
-    let license = context.license(loaded, builder, session.places)
+    let license = context.license(loaded, builder, session.locations)
     request.credentials = license.credentials
-    request.withheld = license.withheld
+    request.unregisteredOrigin = license.withheld
     builder.applyNetwork(to: &request, publisher: builder.publisher?.network)
     let collector = ListCollector()
     let report = try run(request, collector)
@@ -56,16 +56,16 @@ struct ListReading {
     _ request: RunRequest,
     _ collector: ListCollector
   ) throws(CommandExit) -> Report {
-    let store: any ContentStore = try session.store() ?? AbsentStore(at: session.places.cache)
+    let store: any ContentStore = try session.store() ?? AbsentStore(at: session.locations.cache)
     return try context.reading { () throws(Failure) in
       var reports: [Diagnostic] = []
-      let path = session.places.state
+      let path = session.locations.state
       let state = (try? StateStore.openForReading(state: path, reports: &reports)) ?? nil
       var run = EngineRun(
         context: context,
         builder: builder,
         store: store,
-        bodies: session.places.bodies,
+        bodies: session.locations.bodies,
         circumstances: MachineCircumstances(context: context, loaded: loaded) { state }
       )
       run.memory = session.hostMemory()
@@ -87,7 +87,7 @@ struct ListReading {
 }
 
 private final class ListCollector: RunObserver {
-  let hearsOfEach = false
+  let needsEachFact = false
   private(set) var manifests: [String: Shared<Manifest>] = [:]
 
   func observe(_ fact: RunFact, at now: Moment) {

@@ -51,7 +51,7 @@ struct LocalListLints {
       now: now
     )
     // A list with further documents on a server may contain no item.
-    if let objection, manifest.parts.isEmpty { return [finding(objection, list)] }
+    if let objection, manifest.furtherDocuments.isEmpty { return [finding(objection, list)] }
     return refusals(manifest) + rejections(manifest, list)
   }
 
@@ -63,7 +63,7 @@ struct LocalListLints {
   /// Returns the list's hosts to which plain HTTP is refused, each once.
   private func refusals(_ manifest: Manifest) -> [Finding] {
     var hosts: Set<String> = []
-    let urls = manifest.entries.allOrigins + manifest.parts.map(\.url)
+    let urls = manifest.entries.allOrigins + manifest.furtherDocuments.map(\.url)
     return urls.compactMap { url in
       let verdict = builder.policy.transportSecurity.decide(url, for: .other, at: now)
       guard case .refused(_, let hint) = verdict, hosts.insert(url.host).inserted else {
@@ -83,7 +83,8 @@ struct LocalListLints {
     let subject = first.url.isEmpty ? "" : "`\(WebURL.redacted(first.url))`: "
     return [
       Finding(
-        message: "`\(list.path)`: \(count) of its \(manifest.itemCount + manifest.parts.count) "
+        message:
+          "`\(list.path)`: \(count) of its \(manifest.itemCount + manifest.furtherDocuments.count) "
           + "cannot be taken; the first: \(subject)\(first.failure.message)",
         severity: .warning
       )

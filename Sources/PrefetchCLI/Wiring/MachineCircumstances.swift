@@ -17,10 +17,10 @@ final class MachineCircumstances: Circumstances {
   private let state: () throws(Failure) -> StateStore?
 
   /// Longest age of a program's answer before it is started again.
-  private static let patience = Duration.seconds(30)
-  private var asked: Answer?
+  private static let longestAge = Duration.seconds(30)
+  private var lastReading: Reading?
 
-  private struct Answer {
+  private struct Reading {
     var at: Duration
     var interface: String?
     /// Aspects that were examined; others are unknown.
@@ -69,11 +69,11 @@ final class MachineCircumstances: Circumstances {
   func conditions(_ aspects: Set<NetworkConditions.Aspect>) -> NetworkConditions {
     let finding = NetworkInterfaces().look()
     let now = context.clock.now().uptime
-    let isRecent = asked.map {
-      $0.interface == finding.interface && now - $0.at < Self.patience
+    let isRecent = lastReading.map {
+      $0.interface == finding.interface && now - $0.at < Self.longestAge
     }
-    if isRecent == true, let asked, aspects.isSubset(of: asked.aspects) {
-      var conditions = asked.conditions
+    if isRecent == true, let lastReading, aspects.isSubset(of: lastReading.aspects) {
+      var conditions = lastReading.conditions
       // Asking the kernel is fast.
       if aspects.contains(.power), loaded.configuration.network.probe.isEmpty {
         conditions.power = PowerSupplies().look()
@@ -81,7 +81,7 @@ final class MachineCircumstances: Circumstances {
       return conditions
     }
     let conditions = conditions(aspects, finding)
-    asked = Answer(
+    lastReading = Reading(
       at: now,
       interface: finding.interface,
       aspects: aspects,
@@ -98,13 +98,13 @@ final class MachineCircumstances: Circumstances {
     let statement = statement
     var conditions = NetworkConditions()
     let isOpen = statement == nil || statement?.isMetered == nil || aspects.contains(.power)
-    let told = aspects.isEmpty || !isOpen ? nil : probe?.look()
+    let probed = aspects.isEmpty || !isOpen ? nil : probe?.look()
     if let statement {
       conditions.type = statement.type
       conditions.typeReason = statement.source
-    } else if let told {
-      conditions.type = told.type
-      conditions.typeReason = told.typeReason
+    } else if let probed {
+      conditions.type = probed.type
+      conditions.typeReason = probed.typeReason
     } else if let finding {
       conditions.type = finding.type
       conditions.typeReason = finding.reason
@@ -112,16 +112,16 @@ final class MachineCircumstances: Circumstances {
     if let isMetered = statement?.isMetered {
       conditions.isMetered = isMetered
       conditions.meteredReason = statement?.source ?? ""
-    } else if let told, told.isMetered != nil {
-      conditions.isMetered = told.isMetered
-      conditions.meteredReason = told.meteredReason
+    } else if let probed, probed.isMetered != nil {
+      conditions.isMetered = probed.isMetered
+      conditions.meteredReason = probed.meteredReason
     } else if aspects.contains(.metered) {
       let finding = MeteredNetwork(variables: context.environment.variables).look()
       conditions.isMetered = finding.isMetered
       conditions.meteredReason = finding.reason
     }
-    if let told, told.power.isOnMains != nil || told.power.charge != nil {
-      conditions.power = told.power
+    if let probed, probed.power.isOnMains != nil || probed.power.charge != nil {
+      conditions.power = probed.power
     } else if aspects.contains(.power) {
       conditions.power = PowerSupplies().look()
     }

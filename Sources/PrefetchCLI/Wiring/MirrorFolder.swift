@@ -39,15 +39,18 @@ struct MirrorFolder {
   }
 
   /// Whether a path is the mirror's own folder.
-  static func isOwn(_ place: String, of rules: PublishingRules?) -> Bool {
-    path(rules).map { place == "\($0)/\(MirrorRules.ownFolder)" } ?? false
+  static func isOwn(_ folder: String, of rules: PublishingRules?) -> Bool {
+    path(rules).map { folder == "\($0)/\(MirrorRules.ownFolder)" } ?? false
   }
 
   /// Returns the options that `explain` needs for a mirror's item; the index knows lists by URL
   /// only, so a local one is named.
-  static func explanationOptions(_ loaded: LoadedConfiguration, _ places: Places) -> [String] {
+  static func explanationOptions(
+    _ loaded: LoadedConfiguration,
+    _ locations: CacheLocations
+  ) -> [String] {
     guard path(loaded) != nil else { return [] }
-    var options = ["--cache-dir", places.cache, "--state-dir", places.state]
+    var options = ["--cache-dir", locations.cache, "--state-dir", locations.state]
     for segment in loaded.configuration.segments {
       if case .local(let path)? = segment.manifest, !FileReading.isStream(path) {
         options += ["--set", "segments.\(self.segment).manifest=\(path)"]
@@ -62,8 +65,8 @@ struct MirrorFolder {
   /// Returns the configuration of the mirror whose cache is named, from its index; nil for others.
   static func remembered(
     _ context: CommandContext
-  ) throws(CommandExit) -> (LoadedConfiguration, Places)? {
-    guard context.namesMirror, let named = context.namedPlaces(nil) else { return nil }
+  ) throws(CommandExit) -> (LoadedConfiguration, CacheLocations)? {
+    guard context.namesMirror, let named = context.namedLocations(nil) else { return nil }
     let store = try context.readingStore(named)
     let record = try context.reading { () throws(Failure) in
       try store?.segments().first { $0.key.name == segment }
@@ -81,6 +84,6 @@ struct MirrorFolder {
       declaring: [list].compactMap(\.self)
     )
     loaded.identity = record.key.identity
-    return (loaded, try context.places(loaded))
+    return (loaded, try context.locations(loaded))
   }
 }

@@ -7,7 +7,7 @@ import PrefetchSystem
 struct NextChecks {
   let context: CommandContext
   let loaded: LoadedConfiguration
-  let places: Places
+  let locations: CacheLocations
   let store: DiskStore
 
   /// Returns times by segment; none if every run revalidates, or no run ever will.
@@ -17,8 +17,8 @@ struct NextChecks {
       .map(builder.declaration)
       .filter { if case .inline = $0.source { $0.isStored } else { false } }
     guard !declared.isEmpty else { return [:] }
-    var facts = try context.facts(loaded, builder, places, store)
-    facts.inventory = try context.reading { () throws(Failure) in try store.takeInventory() }
+    var facts = try context.facts(loaded, builder, locations, store)
+    facts.inventory = try context.reading { () throws(Failure) in try store.readInventory() }
     var checks: [String: Instant] = [:]
     for segment in declared {
       guard case .inline(let entries) = segment.source else { continue }
@@ -28,13 +28,14 @@ struct NextChecks {
         entries: ManifestSelection(segment.manifestRules).apply(to: entries.value),
         facts: facts
       )
-      let asks = fragment.steps.contains { step in
+      let needsRequest = fragment.steps.contains { step in
         switch step.decision {
         case .fetch, .update, .revalidate: true
         case .keep, .describe, .fail: false
         }
       }
-      guard !asks, fragment.quietUntil > facts.now, fragment.quietUntil < .distantFuture else {
+      guard !needsRequest, fragment.quietUntil > facts.now, fragment.quietUntil < .distantFuture
+      else {
         continue
       }
       checks[segment.name] = fragment.quietUntil

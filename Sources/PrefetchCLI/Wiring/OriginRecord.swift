@@ -6,33 +6,33 @@ import PrefetchManifests
 enum OriginRecord {
   private static let format = "prefetch-origin/1"
 
-  static func encode(_ answer: OriginAnswer) -> [UInt8] {
+  static func encode(_ response: OriginResponse) -> [UInt8] {
     JSONWriter.bytes(
       .object([
         ("format", .string(format)),
-        ("url", .string(WebURL.redacted(answer.url))),
-        ("digest", .string(answer.digest.description)),
-        ("size", .integer(answer.size)),
-        ("status", .integer(Int64(answer.status))),
-        ("answered", .string(Timestamp.format(answer.answeredAt))),
-        ("local", .bool(answer.isFromHere)),
+        ("url", .string(WebURL.redacted(response.url))),
+        ("digest", .string(response.digest.description)),
+        ("size", .integer(response.size)),
+        ("status", .integer(Int64(response.status))),
+        ("answered", .string(Timestamp.format(response.respondedAt))),
+        ("local", .bool(response.isFromHere)),
         (
           "headers",
           .array(
-            answer.headers.fields.map { .array([.string($0.name), .string($0.value)]) }
+            response.headers.fields.map { .array([.string($0.name), .string($0.value)]) }
           )
         ),
-        ("hops", .array(answer.redirects.map(encode))),
+        ("hops", .array(response.redirects.map(encode))),
       ])
     )
   }
 
-  private static func encode(_ hop: OriginAnswer.Redirect) -> JSONValue {
+  private static func encode(_ hop: OriginResponse.Redirect) -> JSONValue {
     let (word, until): (String, Instant?) =
       switch hop.freshness {
-      case .stated(let until): ("stated", until)
-      case .silent(let until): ("silent", until == .distantFuture ? nil : until)
-      case .asked: ("asked", nil)
+      case .declared(let until): ("stated", until)
+      case .undeclared(let until): ("silent", until == .distantFuture ? nil : until)
+      case .alwaysRevalidate: ("asked", nil)
       }
     return .object([
       ("status", .integer(Int64(hop.status))),
@@ -43,7 +43,7 @@ enum OriginRecord {
   }
 
   /// Returns nil for another document or impossible values.
-  static func decode(_ bytes: [UInt8], of url: String) -> OriginAnswer? {
+  static func decode(_ bytes: [UInt8], of url: String) -> OriginResponse? {
     var limits = DocumentReader.Limits()
     limits.bytes = bytes.count
     limits.depth = 8
@@ -52,7 +52,7 @@ enum OriginRecord {
       let digest = text(node["digest"]).flatMap({ ContentDigest($0) }),
       let size = number(node["size"]), size >= 0,
       let status = number(node["status"]), [200, 203].contains(status),
-      let answered = text(node["answered"]).flatMap({ Timestamp.parse($0) }),
+      let respondedAt = text(node["answered"]).flatMap({ Timestamp.parse($0) }),
       let headers = node["headers"]?.sequence, let hops = node["hops"]?.sequence,
       text(node["url"]) == WebURL.redacted(url)
     else { return nil }
@@ -63,34 +63,34 @@ enum OriginRecord {
       else { return nil }
       fields.append(HeaderField(name, value))
     }
-    var answer = OriginAnswer(
+    var response = OriginResponse(
       url: url,
       digest: digest,
       size: size,
       headers: HeaderBlock(fields),
-      answeredAt: answered
+      respondedAt: respondedAt
     )
-    answer.status = Int(status)
-    answer.isFromHere =
+    response.status = Int(status)
+    response.isFromHere =
       node["local"]?.scalar.map { $0.kind == .boolean && $0.text == "true" } ?? false
     for hop in hops {
       guard let status = number(hop["status"]), [301, 302, 303, 307, 308].contains(status),
         let target = text(hop["url"]), (try? WebURL(target)) != nil,
         let freshness = freshness(hop)
       else { return nil }
-      answer.redirects.append(
-        OriginAnswer.Redirect(status: Int(status), target: target, freshness: freshness)
+      response.redirects.append(
+        OriginResponse.Redirect(status: Int(status), target: target, freshness: freshness)
       )
     }
-    return answer
+    return response
   }
 
   private static func freshness(_ hop: Node) -> Freshness? {
     let until = text(hop["until"]).flatMap { Timestamp.parse($0) }
     switch text(hop["freshness"]) {
-    case "stated": return until.map { .stated(until: $0) }
-    case "silent": return .silent(until: until ?? .distantFuture)
-    case "asked": return .asked
+    case "stated": return until.map { .declared(until: $0) }
+    case "silent": return .undeclared(until: until ?? .distantFuture)
+    case "asked": return .alwaysRevalidate
     default: return nil
     }
   }

@@ -26,13 +26,13 @@ struct PlainHTTPLints {
         "config.plain-http",
         "plain http to `\(url.host)` is not allowed",
         hint: hint,
-        at: place(mention.path)
+        at: itemPath(mention.path)
       )
     }
   }
 
   /// Returns the place of an item, which is a URL or a mapping with one.
-  private func place(_ path: ValuePath) -> ValuePath {
+  private func itemPath(_ path: ValuePath) -> ValuePath {
     let inside = path.appending(.key("url"))
     return loaded.origins[inside.description] == nil ? path : inside
   }
@@ -65,8 +65,8 @@ struct PlainHTTPLints {
         Mention(url: segment.declaration.base, purpose: .other, path: path.appending(.key("base")))
       )
     }
-    for (place, item) in segment.urls.lazy.map(\.item).enumerated() {
-      let path = path.appending(.key("urls")).appending(.index(place))
+    for (position, item) in segment.urls.lazy.map(\.item).enumerated() {
+      let path = path.appending(.key("urls")).appending(.index(position))
       let purpose = RequestPurpose(itemType: item.type)
       mentions.append(Mention(url: item.url, purpose: purpose, path: path))
       for (number, url) in item.alternateURLs.enumerated() {

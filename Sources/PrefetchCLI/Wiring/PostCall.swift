@@ -10,26 +10,26 @@ struct PostCall {
   let headers: [HeaderField]
   /// Names for messages: receiver and content.
   let server: String
-  let cargo: String
+  let contentName: String
   let policy: RunPolicy
   let settings: TransportSettings
   let clock: SystemClock
   /// Timeout over all hops.
-  let patience: Duration
+  let timeout: Duration
   /// Returns why the body may not be sent to a URL; nil if it may.
   let objection: (WebURL, Instant) -> Failure?
 
-  struct Answer {
+  struct Response {
     var status: Int
     var retryAfter: String?
     var body: [UInt8]
   }
 
   struct Outcome {
-    var answer: Result<Answer, Failure>
+    var result: Result<Response, Failure>
     var requests: Int64 = 0
     var wireBytes: Int64 = 0
-    var hasAnswer = false
+    var hasResponse = false
     var hadCredentials = false
   }
 
@@ -37,19 +37,19 @@ struct PostCall {
 
   /// Returns nil if the program was asked to stop.
   func perform() throws(Failure) -> Outcome? {
-    var outcome = Outcome(answer: .failure(Failure(.internal, "nothing was asked")))
+    var outcome = Outcome(result: .failure(Failure(.internal, "nothing was asked")))
     let staging = ReplyStaging()
-    let transport = try CurlTransport(settings: patient, staging: staging, clock: clock)
+    let transport = try CurlTransport(settings: limitedSettings, staging: staging, clock: clock)
     defer { transport.finish() }
     var url = url
-    var asked: Set<String> = []
-    let end = clock.now().uptime + patience
+    var visited: Set<String> = []
+    let end = clock.now().uptime + timeout
     for number in 0...policy.redirects.maximum {
       if let objection = objection(url, clock.now().wall) {
-        outcome.answer = .failure(objection)
+        outcome.result = .failure(objection)
         return outcome
       }
-      asked.insert(url.string)
+      visited.insert(url.string)
       let (request, hasCredentials) = request(TransferID(number + 1), to: url)
       outcome.hadCredentials = hasCredentials
       transport.start(request)
@@ -58,16 +58,16 @@ struct PostCall {
       outcome.wireBytes += result.figures.wireBytes
       switch result.outcome {
       case .failure(let failure):
-        outcome.answer = .failure(failure)
+        outcome.result = .failure(failure)
         return outcome
       case .success(let response):
-        outcome.hasAnswer = !RetryPolicy.isBusy(response.status) && response.status < 500
-        switch next(after: response, from: url, asked: asked) {
+        outcome.hasResponse = !RetryPolicy.isBusy(response.status) && response.status < 500
+        switch next(after: response, from: url, visited: visited) {
         case .success(let target?):
           url = target
         case .success(nil):
-          outcome.answer = .success(
-            Answer(
+          outcome.result = .success(
+            Response(
               status: response.status,
               retryAfter: response.headers[.retryAfter],
               body: response.body.map { staging.bytes(of: $0) } ?? []
@@ -75,12 +75,12 @@ struct PostCall {
           )
           return outcome
         case .failure(let failure):
-          outcome.answer = .failure(failure)
+          outcome.result = .failure(failure)
           return outcome
         }
       }
     }
-    outcome.answer = .failure(
+    outcome.result = .failure(
       Failure(.redirectLimit, "more than \(policy.redirects.maximum) redirects")
     )
     return outcome
@@ -97,8 +97,8 @@ struct PostCall {
     )
     request.sizeLimit = Int64(Self.largestReply)
     var connections = ConnectionTable(policy)
-    let hasCredentials = connections.equip(
-      &request,
+    let hasCredentials = connections.addTerms(
+      to: &request,
       for: .other,
       named: .local,
       isFirstOrigin: true,
@@ -107,11 +107,11 @@ struct PostCall {
     return (request, hasCredentials || !headers.isEmpty)
   }
 
-  private var patient: TransportSettings {
-    var patient = settings
-    patient.workers = 1
-    patient.itemTimeout = min(patient.itemTimeout ?? patience, patience)
-    return patient
+  private var limitedSettings: TransportSettings {
+    var limited = settings
+    limited.workers = 1
+    limited.itemTimeout = min(limited.itemTimeout ?? timeout, timeout)
+    return limited
   }
 
   private func result(of transport: CurlTransport, until end: Duration) -> TransferResult? {
@@ -133,7 +133,7 @@ struct PostCall {
   private func next(
     after response: TransferResponse,
     from url: WebURL,
-    asked: Set<String>
+    visited: Set<String>
   ) -> Result<WebURL?, Failure> {
     guard [307, 308].contains(response.status), let location = response.headers["Location"] else {
       return .success(nil)
@@ -160,7 +160,7 @@ struct PostCall {
         )
       )
     }
-    guard !asked.contains(target.string) else {
+    guard !visited.contains(target.string) else {
       return .failure(Failure(.redirectLimit, "the redirects of \(server) lead in a circle"))
     }
     return .success(target)

@@ -57,9 +57,9 @@ package enum Program {
     }
     let console = Console(shared: shared, environment: environment, log: log)
     CacheUser.command = invocation.name
-    Patience.current = Patience(
+    WaitPolicy.current = WaitPolicy(
       isCancelled: { StopSignals.pending != nil },
-      tell: Console.waitTeller(shared)
+      report: Console.waitTeller(shared)
     )
     let context = CommandContext(
       environment: environment,
@@ -75,7 +75,7 @@ package enum Program {
       return isForMonitoring ? min(ended, MonitoringLine.Verdict.unknown.rawValue) : ended
     } catch {
       if isForMonitoring { return monitored(error.status, console) }
-      UnbegunRun(context: context).writeReports()
+      FailedStartReport(context: context).writeReports()
       // Input that a signal cut short is no error.
       return console.finish(StopSignals.pending.map { 128 + $0 } ?? error.status)
     }
@@ -83,7 +83,7 @@ package enum Program {
 
   /// Ends a command that could not begin with a monitoring system's line and status.
   private static func monitored(_ status: Int32, _ console: Console) -> Int32 {
-    let reason = console.ending?.diagnostics.first { $0.severity == .error }?.message
+    let reason = console.startFailure?.diagnostics.first { $0.severity == .error }?.message
     let line = MonitoringLine(unknown: reason ?? "`prefetch status` ended with \(status)")
     console.print(line.line)
     _ = console.finish(status)

@@ -6,7 +6,7 @@ import PrefetchSystem
 /// Segments that `publish` or `env` work on, by the command line.
 struct PublishingScope {
   let loaded: LoadedConfiguration
-  let places: Places
+  let locations: CacheLocations
   let builder: RequestBuilder
   let segments: [SegmentDeclaration]
   let subscriptions: Subscriptions
@@ -19,11 +19,11 @@ struct PublishingScope {
   ) throws(CommandExit) {
     let loaded = try context.configuration(isRequired: false, allowsUnsetSecrets: !needsSecrets)
     let builder = context.builder(loaded)
-    let places = try context.places(loaded)
-    self.places = places
-    let state = try context.readingState(places)
+    let locations = try context.locations(loaded)
+    self.locations = locations
+    let state = try context.readingState(locations)
     let joined = try context.reading { () throws(Failure) in
-      try Subscriptions.resolve(loaded, state: state, cache: places.cache, mayWrite: false)
+      try Subscriptions.resolve(loaded, state: state, cache: locations.cache, mayWrite: false)
     }
     let selection = SegmentSelection(patterns: patterns)
     let chosen = patterns.isEmpty ? [] : joined.missing.filter(selection.contains)

@@ -4,7 +4,10 @@ import PrefetchSystem
 
 /// Finds problems of published trees that the configuration shows before any fetch.
 enum PublishingSetup {
-  static func diagnostics(_ loaded: LoadedConfiguration, _ places: Places?) -> [Diagnostic] {
+  static func diagnostics(
+    _ loaded: LoadedConfiguration,
+    _ locations: CacheLocations?
+  ) -> [Diagnostic] {
     // Fast path without published trees: spares reading the entries a second time.
     guard loaded.configuration.segments.contains(where: { $0.declaration.publishing != nil }) else {
       return []
@@ -17,7 +20,7 @@ enum PublishingSetup {
     )
     let segments = loaded.configuration.segments.map(builder.declaration)
     return segments.enumerated().flatMap { collisions(of: $1, at: "segments[\($0)].publish") }
-      + sharedFolders(segments) + storeFolders(segments, places)
+      + sharedFolders(segments) + storeFolders(segments, locations)
   }
 
   static func folders(
@@ -61,14 +64,14 @@ enum PublishingSetup {
         return isOneInOther(rules.folder, theirs.folder)
       }
       guard let other, let theirs = other.publishing else { continue }
-      let places =
+      let wording =
         theirs.folder == rules.folder
         ? "publish to `\(rules.folder)`"
         : "publish to `\(theirs.folder)` and `\(rules.folder)`, one inside the other"
       diagnostics.append(
         Diagnostic(
           "config.conflict",
-          "segments `\(other.name)` and `\(segment.name)` \(places), and an atomic tree cannot be shared",
+          "segments `\(other.name)` and `\(segment.name)` \(wording), and an atomic tree cannot be shared",
           hint: "give each its own `publish.dir`",
           path: "segments[\(index)].publish"
         )
@@ -80,20 +83,20 @@ enum PublishingSetup {
   /// Refuses trees in the cache or state, since a manifest could then name files there.
   private static func storeFolders(
     _ segments: [SegmentDeclaration],
-    _ places: Places?
+    _ locations: CacheLocations?
   ) -> [Diagnostic] {
-    guard let places else { return [] }
+    guard let locations else { return [] }
     var diagnostics: [Diagnostic] = []
     for (index, segment) in segments.enumerated() {
       guard let folder = segment.publishing?.folder else { continue }
-      for (word, place) in [("cache", places.cache), ("state", places.state)]
-      where !MirrorFolder.isOwn(place, of: segment.publishing)
-        && isOneInOther(Self.real(folder), Self.real(place))
+      for (word, storeFolder) in [("cache", locations.cache), ("state", locations.state)]
+      where !MirrorFolder.isOwn(storeFolder, of: segment.publishing)
+        && isOneInOther(Self.real(folder), Self.real(storeFolder))
       {
         diagnostics.append(
           Diagnostic(
             "config.conflict",
-            "segment `\(segment.name)` publishes to `\(folder)`, and the \(word) is in `\(place)`: neither may be inside the other",
+            "segment `\(segment.name)` publishes to `\(folder)`, and the \(word) is in `\(storeFolder)`: neither may be inside the other",
             hint: "give `publish.dir` a folder of its own",
             path: "segments[\(index)].publish"
           )

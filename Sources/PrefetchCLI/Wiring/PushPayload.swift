@@ -12,13 +12,13 @@ struct PushPayload: Hashable {
   init?(_ root: Node, marker: String) {
     guard let bearers = Self.bearers(of: marker, in: root) else { return nil }
     let keys = ["segments", "config", "purge"]
-    let asking = (bearers + [root]).first { node in
+    let command = (bearers + [root]).first { node in
       node.mapping?.contains { keys.contains($0.key) && Self.value($0.value) != nil } == true
     }
-    guard let asking else { return }
-    segments = asking["segments"].flatMap(Self.value).map(Self.texts)
-    renewsPolicy = asking["config"]?.scalar?.text == "true"
-    let purge = asking["purge"].flatMap(Self.value)
+    guard let command else { return }
+    segments = command["segments"].flatMap(Self.value).map(Self.texts)
+    renewsPolicy = command["config"]?.scalar?.text == "true"
+    let purge = command["purge"].flatMap(Self.value)
     refetches = purge?.scalar?.text == "true"
     if !refetches, let purge { purged = Self.texts(purge).filter { $0 != "false" } }
   }

@@ -10,11 +10,11 @@ struct Registrar {
   let builder: RequestBuilder
 
   /// Returns the remembered status, without a request, for a command that may not write.
-  func remembered(_ state: StateStore?) throws(Failure) -> LicenseStanding {
+  func remembered(_ state: StateStore?) throws(Failure) -> LicenseStatus {
     guard let setup = LicenseSetup(loaded) else { return .none }
     if let forbidden = forbidden(setup) { return forbidden }
     let record = try state?.registration(setup.stateKey)
-    return standing(record, setup)
+    return licenseStatus(record, setup)
   }
 
   /// Registers if due and not held back, or in any case if `isForced`.
@@ -22,21 +22,21 @@ struct Registrar {
     _ state: StateStore,
     segments: [String],
     isForced: Bool = false,
-    isHeldBack: () throws(Failure) -> Bool = { false },
+    isDeferred: () throws(Failure) -> Bool = { false },
     announce: (RegistrationNews) -> Void
-  ) throws(Failure) -> LicenseStanding {
+  ) throws(Failure) -> LicenseStatus {
     guard let setup = LicenseSetup(loaded) else { return .none }
     if let forbidden = forbidden(setup) {
       announce(.failed(forbidden.failure?.code ?? .failed, retryAt: nil))
       return forbidden
     }
     let record = try state.registration(setup.stateKey)
-    let before = setup.rule.standing(record, at: now)
+    let before = setup.rule.status(of: record, at: now)
     guard isForced || before == .due else {
       if case .registered = before { announce(.ok(isFirst: false)) }
-      return standing(record, setup)
+      return licenseStatus(record, setup)
     }
-    if !isForced, try isHeldBack() { return standing(record, setup) }
+    if !isForced, try isDeferred() { return licenseStatus(record, setup) }
     let call = RegistrationCall(
       setup: setup,
       segments: segments,
@@ -45,43 +45,44 @@ struct Registrar {
       clock: context.clock
     )
     // The run that follows notices the interruption as well.
-    guard let outcome = try call.perform() else { return standing(record, setup) }
+    guard let outcome = try call.perform() else { return licenseStatus(record, setup) }
     // Another process may have registered the license meanwhile.
     var latest: RegistrationRecord?
     let next = try state.updateRegistration(setup.stateKey) { record in
       latest = record
-      return setup.rule.noting(outcome.answer, after: record, at: now)
+      return setup.rule.nextRecord(for: outcome.response, after: record, at: now)
     }
-    tell(next, after: latest, setup, announce)
-    var standing = standing(next, setup)
-    standing.requests = outcome.requests
-    standing.wireBytes = outcome.wireBytes
-    standing.hasAnswer = outcome.hasAnswer
-    return standing
+    announceChange(next, after: latest, setup, announce)
+    var status = licenseStatus(next, setup)
+    status.requests = outcome.requests
+    status.wireBytes = outcome.wireBytes
+    status.hasResponse = outcome.hasResponse
+    return status
   }
 
   private var now: Instant {
     context.clock.now().wall
   }
 
-  private func forbidden(_ setup: LicenseSetup) -> LicenseStanding? {
+  private func forbidden(_ setup: LicenseSetup) -> LicenseStatus? {
     RegistrationCall.objection(to: setup.url, builder.policy, at: now)
-      .map { LicenseStanding(forbidden: $0, of: setup) }
+      .map { LicenseStatus(forbidden: $0, of: setup) }
   }
 
   /// Returns the status, and masks the token like the key.
-  private func standing(_ record: RegistrationRecord?, _ setup: LicenseSetup) -> LicenseStanding {
+  private func licenseStatus(_ record: RegistrationRecord?, _ setup: LicenseSetup) -> LicenseStatus
+  {
     if let token = record?.grant?.token?.value, !context.console.secrets.contains(token) {
       context.console.secrets.append(token)
     }
-    var standing = LicenseStanding(setup.rule.standing(record, at: now), of: setup)
-    if standing.word == .registered, case .failed(let failure)? = record?.outcome {
-      standing.renewalFailure = failure
+    var status = LicenseStatus(setup.rule.status(of: record, at: now), of: setup)
+    if status.word == .registered, case .failed(let failure)? = record?.outcome {
+      status.renewalFailure = failure
     }
-    return standing
+    return status
   }
 
-  private func tell(
+  private func announceChange(
     _ next: RegistrationRecord,
     after record: RegistrationRecord?,
     _ setup: LicenseSetup,

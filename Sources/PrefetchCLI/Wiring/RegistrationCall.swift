@@ -11,10 +11,10 @@ struct RegistrationCall {
   let clock: SystemClock
 
   struct Outcome {
-    var answer: RegistrationAnswer
+    var response: RegistrationResponse
     var requests: Int64 = 0
     var wireBytes: Int64 = 0
-    var hasAnswer = false
+    var hasResponse = false
   }
 
   /// Returns nil if the program was asked to stop.
@@ -24,19 +24,19 @@ struct RegistrationCall {
       body: body,
       headers: [HeaderField("Authorization", "Bearer \(setup.key.value)")],
       server: "the registration server",
-      cargo: "the license",
+      contentName: "the license",
       policy: policy,
       settings: settings,
       clock: clock,
-      patience: min(policy.deadline ?? Self.longest, Self.longest),
+      timeout: min(policy.deadline ?? Self.longest, Self.longest),
       objection: { Self.objection(to: $0, policy, at: $1) }
     )
     guard let outcome = try call.perform() else { return nil }
     return Outcome(
-      answer: answer(outcome.answer),
+      response: response(outcome.result),
       requests: outcome.requests,
       wireBytes: outcome.wireBytes,
-      hasAnswer: outcome.hasAnswer
+      hasResponse: outcome.hasResponse
     )
   }
 
@@ -66,16 +66,16 @@ struct RegistrationCall {
     return JSONWriter.bytes(body)
   }
 
-  private func answer(_ answer: Result<PostCall.Answer, Failure>) -> RegistrationAnswer {
+  private func response(_ response: Result<PostCall.Response, Failure>) -> RegistrationResponse {
     let now = clock.now().wall
-    switch answer {
+    switch response {
     case .failure(let failure): return .failed(failure)
-    case .success(let answer) where answer.status == 200:
-      return RegistrationReply.read(answer.body, at: now)
-    case .success(let answer):
+    case .success(let response) where response.status == 200:
+      return RegistrationReply.read(response.body, at: now)
+    case .success(let response):
       return .status(
-        answer.status,
-        retryAfter: RetryAfter.pause(answer.retryAfter, now: now)
+        response.status,
+        retryAfter: RetryAfter.pause(response.retryAfter, now: now)
       )
     }
   }

@@ -6,7 +6,7 @@ enum RegistrationReply {
   private static let largest = PostCall.largestReply
 
   /// Parses a reply; messages never quote it, since it may repeat the license.
-  static func read(_ bytes: [UInt8], at now: Instant) -> RegistrationAnswer {
+  static func read(_ bytes: [UInt8], at now: Instant) -> RegistrationResponse {
     var limits = DocumentReader.Limits()
     limits.bytes = largest
     limits.depth = 16
@@ -47,7 +47,7 @@ enum RegistrationReply {
     return .granted(grant)
   }
 
-  private static func failed(_ reason: String) -> RegistrationAnswer {
+  private static func failed(_ reason: String) -> RegistrationResponse {
     .failed(Failure(.badResponse, "the answer of the registration server \(reason)"))
   }
 

@@ -39,7 +39,7 @@ struct RequestBuilder {
   /// Policy of the configuration, with options and publisher's policy applied.
   var policy: RunPolicy {
     var policy = configuration.policy
-    policy.transportSecurity = configuration.transportSecurity.decisive
+    policy.transportSecurity = configuration.transportSecurity.effective
     policy.connections = connections
     policy.agent = configuration.network.userAgent ?? ToolVersions.name
     policy.concurrency = engine.jobs ?? policy.concurrency
@@ -72,7 +72,7 @@ struct RequestBuilder {
     if declaration.maximumFileSize == .max { declaration.maximumFileSize = nil }
     if let own = declaration.maximumFileSize { declaration.maximumFileSize = narrowed(own) }
     declaration.manifestKeys = segment.manifestKeys ?? configuration.manifestKeys
-    declaration.isStored = declaration.isStored && !declaration.asksHeadOnly
+    declaration.isStored = declaration.isStored && !declaration.requestsHeadOnly
     declaration.bundleRules.mediaTypes = declaration.expectation.types
     if declaration.publishing?.folder.isEmpty ?? false { declaration.publishing = nil }
     declaration.publishing?.goProxy = declaration.manifestRules.goProxy
@@ -106,7 +106,7 @@ struct RequestBuilder {
   private func entries(of segment: Segment) -> EntryTable {
     var table = EntryTable { ItemIdentifier.make(for: $0) }
     for declared in segment.urls {
-      guard var entry = declared.whole else { continue }
+      guard var entry = declared.manifestEntry else { continue }
       if entry.bundleForm == .ad {
         entry.id = entry.id ?? segment.adSpace
         entry.zone = segment.adSpace
@@ -116,7 +116,7 @@ struct RequestBuilder {
       }
       // Fast path: most entries have no headers.
       if !entry.headers.isEmpty { entry.headers.removeAll(where: holdsLicense) }
-      table.appendBriefly(entry)
+      table.appendToColumns(entry)
     }
     return table
   }
@@ -186,15 +186,15 @@ struct RequestBuilder {
 
   func network(
     _ own: NetworkPolicy?,
-    narrowedBy asked: NetworkPolicy,
+    narrowedBy narrower: NetworkPolicy,
     of segment: String
   ) -> NetworkPolicy {
-    let asked = asked.resolved(
+    let narrower = narrower.resolved(
       for: SegmentKey(identity: identity, name: segment),
       calendar: zone(zoneName),
       zone: zones.zone(named:)
     )
-    return (own ?? NetworkPolicy()).narrowed(by: asked)
+    return (own ?? NetworkPolicy()).narrowed(by: narrower)
   }
 
   var zoneName: String {

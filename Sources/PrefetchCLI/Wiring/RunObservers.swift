@@ -23,7 +23,7 @@ struct RunObservers {
     events?.begin(at: start)
   }
 
-  func tell(_ fact: RunFact, at now: Moment) {
+  func notify(_ fact: RunFact, at now: Moment) {
     for observer in all { observer.observe(fact, at: now) }
   }
 
@@ -35,7 +35,7 @@ struct RunObservers {
 
 /// Reports urgent warnings during the run.
 final class WarningLines: RunObserver {
-  let hearsOfEach = false
+  let needsEachFact = false
   private let console: Console
 
   init(_ console: Console) {
@@ -48,7 +48,7 @@ final class WarningLines: RunObserver {
 }
 
 final class TransferRecord: RunObserver {
-  let hearsOfEach = true
+  let needsEachFact = true
   private(set) var log = TransferLog()
   private let start: Instant
 
@@ -57,6 +57,6 @@ final class TransferRecord: RunObserver {
   }
 
   func observe(_ fact: RunFact, at now: Moment) {
-    if case .requestFinished(let request) = fact { log.note(request, in: start) }
+    if case .requestFinished(let request) = fact { log.add(request, in: start) }
   }
 }

@@ -6,18 +6,18 @@ import PrefetchSystem
 extension RunSession {
   func plan(_ events: EventSink?) throws(Failure) -> Report {
     var reports: [Diagnostic] = []
-    let state = try StateStore.openForReading(state: places.state, reports: &reports)
+    let state = try StateStore.openForReading(state: locations.state, reports: &reports)
     console.report(reports)
     let subscriptions = try Subscriptions.resolve(
       loaded,
       state: state,
-      cache: places.cache,
+      cache: locations.cache,
       mayWrite: false
     )
     console.report(subscriptions.warnings)
     let store = try DiskStore.openForReading(
-      cache: places.cache,
-      below: places.lower,
+      cache: locations.cache,
+      below: locations.lower,
       clockStart: context.clock.now().wall
     )
     let foresight = try TreeForesight(
@@ -30,14 +30,14 @@ extension RunSession {
       return try perform(
         subscriptions,
         state: state,
-        store: AbsentStore(at: places.cache),
+        store: AbsentStore(at: locations.cache),
         foresight: foresight,
         memory: .none,
         history: nil,
         events: events
       )
     }
-    defer { console.report(store.takeDiagnostics()) }
+    defer { console.report(store.drainDiagnostics()) }
     let memory = try memory(state)
     var report = try perform(
       subscriptions,
@@ -48,12 +48,12 @@ extension RunSession {
       history: nil,
       events: events
     )
-    if shard == nil, let state { try noteChangedTrees(subscriptions, state, store, in: &report) }
+    if shard == nil, let state { try addChangedTrees(subscriptions, state, store, in: &report) }
     return report
   }
 
   /// Names published trees that a run would repair, since the plan has no lines for their files.
-  private func noteChangedTrees(
+  private func addChangedTrees(
     _ subscriptions: Subscriptions,
     _ state: StateStore,
     _ store: DiskStore,

@@ -6,7 +6,7 @@ import PrefetchSystem
 extension RunSession {
   /// Returns the report of a run that could not begin; stored content stays.
   func unbegunReport(_ failure: Failure) -> Report {
-    let known = (try? context.readingStore(places)?.segments()) ?? nil
+    let known = (try? context.readingStore(locations)?.segments()) ?? nil
     var report = unbegunReport(
       of: loaded.configuration.segments.filter { isSelected($0.name) }
     ) { name in

@@ -10,7 +10,7 @@ import PrefetchSystem
 struct RunSession {
   let context: CommandContext
   let loaded: LoadedConfiguration
-  let places: Places
+  let locations: CacheLocations
   let engine: EngineOptions
   /// Names or globs of segments; empty selects all.
   var selection: [String] = []
@@ -29,7 +29,7 @@ struct RunSession {
   var console: Console { context.console }
 
   func run() throws(CommandExit) -> Report {
-    limitPatience()
+    limitLockWaits()
     let events = try context.reading { () throws(Failure) in try sink() }
     do throws(Failure) {
       var report = try isPlan ? plan(events) : reconcile(events)
@@ -52,10 +52,10 @@ struct RunSession {
       stream: stream,
       hooks: isPlan || engine.skipsHooks
         ? nil
-        : HookLane(loaded, places, runID: runID, context: context),
+        : HookLane(loaded, locations, runID: runID, context: context),
       runID: runID,
       console: console,
-      tellsChanges: !isPlan
+      reportsChanges: !isPlan
     )
   }
 
@@ -73,17 +73,17 @@ struct RunSession {
   }
 
   private func reconcileWithRoom(_ events: EventSink?) throws(Failure) -> Report {
-    guard let lock = try context.runLock(places, of: lockName, wait: engine.wait) else {
+    guard let lock = try context.runLock(locations, of: lockName, wait: engine.wait) else {
       return lockedReport(
-        because: "\(context.lockHolder(places, lockName)); `--wait` waits for it"
+        because: "\(context.lockHolder(locations, lockName)); `--wait` waits for it"
       )
     }
-    let state = try StateStore.openForWriting(state: places.state)
+    let state = try StateStore.openForWriting(state: locations.state)
     console.report(state.diagnostics)
     let subscriptions = try Subscriptions.resolve(
       loaded,
       state: state,
-      cache: places.cache,
+      cache: locations.cache,
       mayWrite: true
     )
     console.report(subscriptions.warnings)
@@ -93,11 +93,11 @@ struct RunSession {
       )
     }
     let store = try context.writingStore(
-      places,
+      locations,
       durability: loaded.configuration.cache.durability,
       by: lock
     )
-    if places.isDefault, loaded.configuration.name == nil { try warnOfPath(store) }
+    if locations.isDefault, loaded.configuration.name == nil { try warnOfPath(store) }
     console.report(
       SharedNameLints(
         loaded: loaded,
@@ -132,16 +132,16 @@ struct RunSession {
       events: events
     )
     do throws(Failure) {
-      if store.hasSeenOthers { try noteGone(from: store, in: &report) }
+      if store.hasSeenOthers { try markLostBodies(from: store, in: &report) }
       try store.finishRun()
       try store.close()
-      console.report(store.takeDiagnostics())
+      console.report(store.drainDiagnostics())
       try remember(report, in: state)
       try history.finish()
       try state.close()
     } catch {
       // The work is done; only the failure to store the state is added.
-      report.noteStoreFailure(error)
+      report.recordStoreFailure(error)
     }
     return report
   }
@@ -155,7 +155,7 @@ struct RunSession {
     console.report(
       Diagnostic(
         "store.shared-without-name",
-        "other configurations use `\(places.cache)` too, and this one is identified only by its path",
+        "other configurations use `\(locations.cache)` too, and this one is identified only by its path",
         severity: .warning,
         hint: "set `name`, which identifies it wherever its file is"
       )
@@ -163,18 +163,18 @@ struct RunSession {
   }
 
   /// Marks items as failed that another process has removed during the run.
-  private func noteGone(from store: DiskStore, in report: inout Report) throws(Failure) {
+  private func markLostBodies(from store: DiskStore, in report: inout Report) throws(Failure) {
     // Another process may have removed the older copy of a failed item.
-    for (place, item) in report.items.enumerated()
+    for (index, item) in report.items.enumerated()
     where item.state == .cached && (item.failure != nil || item.outcome == .deferred) {
-      if try store.record(url: item.url)?.digest == nil { report.items[place].loseBody() }
+      if try store.record(url: item.url)?.digest == nil { report.items[index].loseBody() }
     }
     let keys = report.segments.map { SegmentKey(identity: loaded.identity, name: $0.name) }
     // Deferred items have no body either; without individual items they cannot be distinguished.
     guard keepsItems || report.totals.deferred == 0 else { return }
     var holders: [String: [String]] = [:]
     for (key, url) in try store.emptied(of: keys) { holders[url, default: []].append(key.name) }
-    let gone = holders.sorted { $0.key < $1.key }.map { url, segments in
+    let lost = holders.sorted { $0.key < $1.key }.map { url, segments in
       var item = ItemResult(
         url: url,
         id: ItemIdentifier.make(for: url),
@@ -190,7 +190,7 @@ struct RunSession {
       )
       return item
     }
-    report.noteGone(gone)
+    report.recordLostBodies(lost)
   }
 
   func memory(_ state: StateStore?) throws(Failure) -> HostMemory {
@@ -227,13 +227,13 @@ struct RunSession {
       further: [printsPlan ? printer : nil, history, transfers]
     )
     var waited = Duration.zero
-    if let state, !isPlan, mayAskOthers {
+    if let state, !isPlan, mayContactOthers {
       let began = context.clock.now().uptime
       license = try registrar.settle(
         state,
         segments: subscriptions.segments.map(\.name),
-        isHeldBack: { () throws(Failure) in try isHeldBack(selected, state) },
-        announce: { observers.tell(.registration($0), at: context.clock.now()) }
+        isDeferred: { () throws(Failure) in try isDeferred(selected, state) },
+        announce: { observers.notify(.registration($0), at: context.clock.now()) }
       )
       waited = context.clock.now().uptime - began
     }
@@ -251,38 +251,40 @@ struct RunSession {
     builder.applyNetwork(to: &request, publisher: builder.publisher?.networkOfRuns)
     if selected.count < subscriptions.segments.count {
       let names = Set(selected.map(\.name))
-      var place = 0
+      var precedingSelectedCount = 0
       for segment in subscriptions.segments {
         guard !names.contains(segment.name) else {
-          place += 1
+          precedingSelectedCount += 1
           continue
         }
         request.unselected[segment.name] = RunRequest.Unselected(
           declaration: builder.declaration(segment),
-          place: place
+          precedingSelectedCount: precedingSelectedCount
         )
       }
     }
     request.listsKept = listsKept
     request.keepsItems = keepsItems
     request.shard = shard.map { ShardRule($0) { SHA256.digest(of: $0) } }
-    request.rules = rules(for: request)
+    request.rulesHash = rules(for: request)
     if request.segments.contains(where: { $0.bundleRules.quality == nil }) {
       request.streams.downloads = (try? state?.pastDownloads()) ?? [:]
       request.streams.rates = memory.rates
-      if !memory.rates.isEmpty { request.streams.spare = spare(in: store, request.policy.room) }
+      if !memory.rates.isEmpty {
+        request.streams.roomLeft = roomLeft(in: store, request.policy.room)
+      }
     }
     request.policy.deadline = request.policy.deadline.map { max(.zero, $0 - waited) }
     // Offline runs never wait for the license.
     if self.engine.isOffline, license.failure == nil { license = .none }
     request.credentials = license.credentials
-    request.withheld = license.withheld
+    request.unregisteredOrigin = license.withheld
     let circumstances = MachineCircumstances(context: context, loaded: loaded) { state }
     var run = EngineRun(
       context: context,
       builder: builder,
       store: store,
-      bodies: places.bodies,
+      bodies: locations.bodies,
       circumstances: circumstances
     )
     run.memory = memory
@@ -295,9 +297,9 @@ struct RunSession {
     defer { if printsPlan { printer.finish() } }
     observers.begin(at: context.clock.now().wall)
     var report = try run.run(request)
-    license.note(in: &report)
+    license.addResult(to: &report)
     if let state, !isPlan { sendEvents(state, selected, builder, license, telling: &report) }
-    if let trees { try noteStanding(request.segments, trees, in: &report) }
+    if let trees { try addUnchangedTrees(request.segments, trees, in: &report) }
     if selection.isEmpty { report.segments += unsubscribed(subscriptions) }
     // The report shows the network even if no rule needs it, unless a program would be started.
     if keepsItems, report.network == nil { report.network = circumstances.glance }
@@ -306,19 +308,19 @@ struct RunSession {
   }
 
   /// Returns the bytes left in cache and disk; nil if neither is limited.
-  private func spare(in store: any ContentStore, _ rules: Room.Rules) -> Int64? {
-    var spare: Int64?
+  private func roomLeft(in store: any ContentStore, _ rules: Room.Rules) -> Int64? {
+    var left: Int64?
     if let limit = rules.limit {
-      spare = (try? store.usedBytes()).map { max(0, limit - $0) } ?? 0
+      left = (try? store.usedBytes()).map { max(0, limit - $0) } ?? 0
     }
     if rules.minimumFree != 0, let disk = (try? store.diskSpace()) ?? nil {
-      spare = min(spare ?? .max, max(0, disk.free - rules.minimumFree(of: disk.size)))
+      left = min(left ?? .max, max(0, disk.free - rules.minimumFree(of: disk.size)))
     }
-    return spare
+    return left
   }
 
   /// Adds existing trees that this run did not publish again.
-  private func noteStanding(
+  private func addUnchangedTrees(
     _ segments: [SegmentDeclaration],
     _ trees: PublishedTrees,
     in report: inout Report
@@ -327,20 +329,20 @@ struct RunSession {
       let name = report.segments[index].name
       guard let rules = segments.first(where: { $0.name == name })?.publishing else { continue }
       let key = SegmentKey(identity: loaded.identity, name: name)
-      report.segments[index].tree = try trees.standing(of: key, rules)
+      report.segments[index].tree = try trees.existingTree(of: key, rules)
     }
   }
 
   /// Whether network rules defer all selected segments.
-  func isHeldBack(_ selected: [Segment], _ state: StateStore) throws(Failure) -> Bool {
+  func isDeferred(_ selected: [Segment], _ state: StateStore) throws(Failure) -> Bool {
     let names = Set(selected.map(\.name))
     let view = try NetworkView(context: context, loaded: loaded, state: state, looksAtAll: false)
-    let standings = view.segments.filter { names.contains($0.name) }
-    return !standings.isEmpty && standings.allSatisfy { $0.verdict.deferral != nil }
+    let networkSegments = view.segments.filter { names.contains($0.name) }
+    return !networkSegments.isEmpty && networkSegments.allSatisfy { $0.verdict.deferral != nil }
   }
 
   /// Whether other servers, of license or collector, may be contacted.
-  var mayAskOthers: Bool {
+  var mayContactOthers: Bool {
     !engine.isOffline && loaded.configuration.hasRuns && StopSignals.pending == nil
   }
 
@@ -398,10 +400,10 @@ struct RunSession {
   }
 
   /// Limits waiting for other processes to that for a busy server, and to the deadline.
-  private func limitPatience() {
+  private func limitLockWaits() {
     let policy = context.builder(loaded, engine, looksAtState: false).policy
-    Patience.current.limit = policy.retries.wait
-    Patience.current.end = policy.deadline.map { .now + $0 }
+    WaitPolicy.current.limit = policy.retries.wait
+    WaitPolicy.current.end = policy.deadline.map { .now + $0 }
   }
 
   private func remember(_ report: Report, in state: StateStore) throws(Failure) {

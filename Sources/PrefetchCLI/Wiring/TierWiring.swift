@@ -29,11 +29,11 @@ extension RequestBuilder {
       terms: TierTerms(
         settings: settings,
         base: base,
-        equip: equipment(settings, clock),
-        encode: { answer in
-          let bytes = OriginRecord.encode(answer)
+        addTerms: equipment(settings, clock),
+        encode: { response in
+          let bytes = OriginRecord.encode(response)
           // A record with secrets, which a server may have echoed, is not stored.
-          return secrets.places(in: bytes).isEmpty ? bytes : []
+          return secrets.ranges(in: bytes).isEmpty ? bytes : []
         },
         decode: { OriginRecord.decode($0, of: $1) },
         path: { bodies.path(of: $0) }
@@ -68,7 +68,7 @@ extension RequestBuilder {
       let now = clock.now().wall
       request.headers += settings.headers
       if let proof { request.headers.append(proof) }
-      _ = table.equip(&request, for: .other, named: .local, isFirstOrigin: true, at: now)
+      _ = table.addTerms(to: &request, for: .other, named: .local, isFirstOrigin: true, at: now)
       guard let signature else { return }
       var signed = BucketSignature.Request(
         request.method.name,

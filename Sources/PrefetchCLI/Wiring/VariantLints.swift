@@ -3,7 +3,7 @@ import PrefetchCore
 
 /// Finds segments that request a URL with different headers; a cache holds one body per URL.
 struct VariantLints {
-  private struct Asking {
+  private struct Mention {
     var segment: String
     var headers: [String: String]
   }
@@ -12,31 +12,31 @@ struct VariantLints {
 
   /// A finding per pair of segments, for the first URL that both name.
   var diagnostics: [Diagnostic] {
-    var known: [String: Asking] = [:]
-    var told: Set<[String]> = []
+    var known: [String: Mention] = [:]
+    var reported: Set<[String]> = []
     var diagnostics: [Diagnostic] = []
     for (index, segment) in configuration.segments.enumerated() {
       for (url, own) in urls(of: segment) {
-        let asking = Asking(
+        let mention = Mention(
           segment: segment.name,
           headers: Self.values(segment.declaration.headers + own)
         )
         guard let first = known[url.string] else {
-          known[url.string] = asking
+          known[url.string] = mention
           continue
         }
-        let names = Self.difference(first.headers, asking.headers)
-        guard first.segment != asking.segment, !names.isEmpty,
-          told.insert([first.segment, asking.segment]).inserted
+        let names = Self.difference(first.headers, mention.headers)
+        guard first.segment != mention.segment, !names.isEmpty,
+          reported.insert([first.segment, mention.segment]).inserted
         else { continue }
         let headers = names.map { "`\($0)`" }.joined(separator: ", ")
         diagnostics.append(
           Diagnostic(
             "config.other-headers",
-            "segments `\(first.segment)` and `\(asking.segment)` ask for `\(url.redacted)` with different \(headers)",
+            "segments `\(first.segment)` and `\(mention.segment)` ask for `\(url.redacted)` with different \(headers)",
             severity: .warning,
             hint:
-              "where its server's answer depends on that (`Vary`), `\(asking.segment)` fails as `unsupported`",
+              "where its server's answer depends on that (`Vary`), `\(mention.segment)` fails as `unsupported`",
             path: "segments[\(index)].headers"
           )
         )

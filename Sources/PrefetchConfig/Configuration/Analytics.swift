@@ -20,13 +20,13 @@ package struct Analytics: Hashable, Sendable {
   }
   .checking { analytics, facts, decoder in
     for name in analytics.metrics.keys.sorted() {
-      decoder.warnOfPrivateName(name, at: facts.place(of: "metrics"))
+      decoder.warnOfPrivateName(name, at: facts.keyNode(of: "metrics"))
     }
     guard analytics.isEnabled, !facts.has("endpoint") else { return }
     decoder.report(
       "config.missing-key",
       "analytics are enabled without an `endpoint`",
-      at: facts.place(of: "enabled")
+      at: facts.keyNode(of: "enabled")
     )
   }
 }

@@ -89,7 +89,7 @@ extension Configuration {
     decoder.report(
       "config.missing-url",
       "`required` is true, and no `url` says where the store is",
-      at: facts.place(of: "required")
+      at: facts.keyNode(of: "required")
     )
   }
 
@@ -139,9 +139,9 @@ extension ValueType where Value == Secret {
       .string(Secret.mask)
     }
     .checked { secret, node, decoder in
-      decoder.noteSecret(secret.value, literallyAt: node)
+      decoder.recordSecret(secret.value, literallyAt: node)
       for part in secret.value.split(separator: ":").dropFirst() {
-        decoder.noteSecret(String(part))
+        decoder.recordSecret(String(part))
       }
     }
   }

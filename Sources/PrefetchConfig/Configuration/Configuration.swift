@@ -64,12 +64,12 @@ extension Configuration {
   .checking { configuration, facts, decoder in
     checkPlainHosts(configuration, facts, &decoder)
     guard let name = configuration.name else { return }
-    decoder.warnOfPrivateName(name, at: facts.place(of: "name"))
+    decoder.warnOfPrivateName(name, at: facts.keyNode(of: "name"))
   }
 
   /// Returns the hint for a key that is written somewhere inside the configuration and belongs at its
   /// top; nil for every other key.
-  static func placeHint(of key: String, example: (String) -> String) -> String? {
+  static func topLevelHint(of key: String, example: (String) -> String) -> String? {
     table.shape.key(spelled: key).map {
       "it is a key of the whole configuration: \(example($0.name))"
     }

@@ -39,7 +39,7 @@ extension ManifestRules {
 
 extension Segment {
   static let adTable = ObjectType(Self(), name: "vast") {
-    Field("extensions", \.declaration.bundleRules.takesExtensions, .boolean)
+    Field("extensions", \.declaration.bundleRules.includesExtensions, .boolean)
       .help("Whether pictures in extensions are fetched")
     Field("zone", \.adSpace, .adSpace).help("Name of the ad space that the ad belongs to")
   }
@@ -51,13 +51,13 @@ extension ValueType where Value == String {
     scalar(
       "a name of an ad space",
       summary: "text",
-      schema: .pattern("[A-Za-z0-9_-]+", nil, .integers(Int.min...Int.max)).takingBooleans,
+      schema: .pattern("[A-Za-z0-9_-]+", nil, .integers(Int.min...Int.max)).acceptingBooleans,
       code: "config.wrong-value"
     ) { text throws(ValueComplaint) in
       guard !text.isEmpty else {
         throw ValueComplaint("the name of the ad space is empty", code: "config.bad-value")
       }
-      guard text.utf8.allSatisfy(isPlain) else {
+      guard text.utf8.allSatisfy(isNameByte) else {
         throw ValueComplaint(
           "`\(text)` cannot name the files of an ad: letters, digits, `-` and `_` can"
         )
@@ -68,7 +68,7 @@ extension ValueType where Value == String {
     }
   }
 
-  private static func isPlain(_ byte: UInt8) -> Bool {
+  private static func isNameByte(_ byte: UInt8) -> Bool {
     ASCII.isDigit(byte) || (0x61...0x7A).contains(byte | 0x20) || "-_".utf8.contains(byte)
   }
 }
@@ -89,7 +89,7 @@ extension ContentExpectation {
     decoder.report(
       "config.bad-value",
       "`min_size` is above `max_size`",
-      at: facts.place(of: "min_size")
+      at: facts.keyNode(of: "min_size")
     )
   }
 
@@ -122,7 +122,7 @@ extension PublishingRules {
         "config.conflict",
         "`link: hardlink` makes files that are stored bodies, whose times and modes stay",
         hint: "`link: auto` clones or copies where `times` or `mode` is set",
-        at: facts.place(of: "link")
+        at: facts.keyNode(of: "link")
       )
     }
   }

@@ -42,7 +42,13 @@ package struct InlineItem: Sendable {
     }
     .checking { child, facts, decoder in
       let others = child.integrity + [child.sha256].compactMap(\.self)
-      InlineItem.take([child.declared], into: &child.rest.digests, besides: others, facts, &decoder)
+      InlineItem.addDigests(
+        [child.declared],
+        into: &child.rest.digests,
+        alongside: others,
+        facts,
+        &decoder
+      )
     }
     .requiring("url", code: "config.missing-url") { "`\($0.lastKey)` has no `url`" }
   }
@@ -78,7 +84,7 @@ package struct InlineItem: Sendable {
     (alternateURLs + [thumbnail?.thumbnail?.url]).compactMap(\.self)
   }
 
-  package var whole: ManifestEntry? {
+  package var manifestEntry: ManifestEntry? {
     guard let url else { return nil }
     var entry = entry
     entry.url = url
@@ -170,7 +176,7 @@ extension InlineItem {
           "an item of type `dash` is more than one file, which this version cannot fetch",
           severity: .warning,
           hint: "`type: file` stores this one alone",
-          at: facts.place(of: "type")
+          at: facts.keyNode(of: "type")
         )
       }
     }
@@ -183,33 +189,33 @@ extension InlineItem {
       decoder.report(
         "config.conflict",
         "`\(key)` and `digests` name different digests",
-        at: facts.place(of: key)
+        at: facts.keyNode(of: key)
       )
     }
     let others = item.integrity + [item.sha256, item.sha512].compactMap(\.self)
-    take(
+    addDigests(
       [item.declared] + item.alternates.map(\.declared),
       into: &item.entry.digests,
-      besides: others,
+      alongside: others,
       facts,
       &decoder
     )
   }
 
-  private static func take(
+  private static func addDigests(
     _ urls: [DeclaredURL?],
     into digests: inout [ExpectedDigest],
-    besides others: [ExpectedDigest],
+    alongside others: [ExpectedDigest],
     _ facts: ObjectFacts,
     _ decoder: inout NodeDecoder
   ) {
     for url in urls.compactMap(\.self) where !url.digests.isEmpty {
       let known = digests + others.filter { !digests.contains($0) }
-      guard let all = url.digests(beside: known) else {
+      guard let all = url.digests(combinedWith: known) else {
         decoder.report(
           "config.conflict",
           "the digest after `#` and the digest beside the URL name different bodies",
-          at: facts.place(of: "url")
+          at: facts.keyNode(of: "url")
         )
         continue
       }
@@ -231,11 +237,11 @@ package enum InlineEntry: Sendable {
     }
   }
 
-  package var whole: ManifestEntry? {
+  package var manifestEntry: ManifestEntry? {
     switch self {
     case .url(let url):
       return ManifestEntry(url: url)
-    case .item(let item): return item.whole
+    case .item(let item): return item.manifestEntry
     }
   }
 
@@ -266,7 +272,7 @@ extension ValueType where Value == InlineEntry {
         }
         var value: DeclaredURL?
         decoder.descend(.key("url")) { decoder in
-          decoder.noteOrigin(of: node, shape: url.shape)
+          decoder.recordOrigin(of: node, shape: url.shape)
           value = url.decode(node, &decoder)
         }
         guard let value else { return .item(InlineItem()) }
@@ -291,7 +297,7 @@ extension ValueType where Value == String {
       summary: "relative path",
       schema: .text("relative_path", "(?=\(Pattern.relativePath)$|[\\s\\S]*\\$\\{)")
     ) { text throws(ValueComplaint) in
-      let parts = PathText.parts(of: text)
+      let parts = PathText.components(of: text)
       guard !PathText.isAbsolute(text) else { throw ValueComplaint("`\(text)` is not relative") }
       guard parts.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." }), !text.contains("\\"),
         !text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F })
@@ -320,7 +326,7 @@ extension ValueType where Value == JSONValue {
       case .null: return .null
       case .string, .date, .data: return .string(scalar.text)
       // Without a declared type, unquoted text gets the type that JSON would give it.
-      case .plain, .boolean, .number: return literal(scalar.text)
+      case .unquoted, .boolean, .number: return literal(scalar.text)
       }
     }
   }

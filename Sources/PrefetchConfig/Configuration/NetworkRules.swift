@@ -112,7 +112,7 @@ extension QualityPolicy {
     decoder.report(
       "config.bad-value",
       "`good` is faster than `excellent`",
-      at: facts.place(of: "good")
+      at: facts.keyNode(of: "good")
     )
   }
 
@@ -132,7 +132,7 @@ extension ValueType where Value == Bool {
   fileprivate static var meteredUse: Self {
     let words = Self.metered
     return Self(
-      shape: words.shape.changing { $0.takingBooleans },
+      shape: words.shape.changing { $0.acceptingBooleans },
       decode: { node, decoder in
         if let scalar = node.scalar, scalar.kind != .string,
           let isUsed = Booleans.strictValue(of: scalar.text)
@@ -175,7 +175,7 @@ extension ValueType where Value == String {
     scalar(
       "a time zone such as `Europe/Berlin`",
       summary: "time zone",
-      schema: .pattern(Pattern.timeZone, "time_zone").takingBooleans,
+      schema: .pattern(Pattern.timeZone, "time_zone").acceptingBooleans,
       code: "config.bad-clock"
     ) { text throws(ValueComplaint) in
       guard TimeZoneRules.isName(text) else {

@@ -28,8 +28,8 @@ extension ValueType where Value == TransportSettings.Proxy {
       guard case .url(let secret) = proxy, let url = try? ProxyURL(secret.value),
         let password = url.password
       else { return }
-      decoder.noteSecret(password, literallyAt: node)
-      decoder.noteSecret(secret.value)
+      decoder.recordSecret(password, literallyAt: node)
+      decoder.recordSecret(secret.value)
     }
   }
 }

@@ -35,7 +35,7 @@ extension RetryPolicy {
       decoder.report(
         "config.bad-value",
         "`\(key)` is longer than `max_delay`",
-        at: facts.place(of: key)
+        at: facts.keyNode(of: key)
       )
     }
   }

@@ -10,7 +10,7 @@ package struct SecurityRules: Sendable {
   var pinnedDomains: [String: PinTable.Rule] = [:]
 
   /// Rules with their exceptions, as the core evaluates them.
-  package var decisive: TransportSecurity {
+  package var effective: TransportSecurity {
     var security = general
     security.exceptions = ExceptionTable(exceptions.mapValues(\.rule))
     for entry in plainHosts {
@@ -74,7 +74,7 @@ extension Configuration {
         "config.conflict",
         "`\(entry.host)` is under both `allow_http` and `NSExceptionDomains`",
         hint: "set `NSExceptionAllowsInsecureHTTPLoads` in its `NSExceptionDomains` entry",
-        at: facts.place(of: "allow_http")
+        at: facts.keyNode(of: "allow_http")
       )
     }
   }
@@ -130,31 +130,31 @@ package struct SecurityException: Sendable {
     facts,
     decoder in
     if exception.requiresCertificateTransparency {
-      let place = facts.place(of: "NSRequiresCertificateTransparency")
-      let isLenient = decoder.isLenient(place)
+      let node = facts.keyNode(of: "NSRequiresCertificateTransparency")
+      let isLenient = decoder.isLenient(node)
       decoder.report(
         "config.unenforceable",
         "certificate transparency cannot be enforced"
           + (isLenient ? "; the key is ignored" : "; remove `NSRequiresCertificateTransparency`"),
         severity: isLenient ? .warning : .error,
-        at: place
+        at: node
       )
       exception.requiresCertificateTransparency = false
     }
     guard exception.rule.minimumTLS < .tls12, !exception.allowsLegacyTLS else { return }
-    let place = facts.place(of: "NSExceptionMinimumTLSVersion")
+    let node = facts.keyNode(of: "NSExceptionMinimumTLSVersion")
     let version = exception.rule.minimumTLS.rawValue
     exception.rule.minimumTLS = .tls12
-    if decoder.isLenient(place) {
+    if decoder.isLenient(node) {
       let message = "`\(version)` is too old; TLS 1.2 stays the minimum"
-      decoder.report("config.legacy-tls", message, severity: .warning, at: place)
+      decoder.report("config.legacy-tls", message, severity: .warning, at: node)
     } else {
       let hint = "add `legacy_tls: true` beside it if there is no other way"
       decoder.report(
         "config.legacy-tls",
         "`\(version)` is broken and needs to be admitted",
         hint: hint,
-        at: place
+        at: node
       )
     }
   }

@@ -99,7 +99,7 @@ extension Segment {
   @FieldBuilder<Segment> private static var ruleFields: [Field<Segment>] {
     Field("store", \.declaration.isStored, .boolean)
       .help("Whether bodies are kept, or only fetched to warm another cache")
-    Field("head", \.declaration.asksHeadOnly, .boolean)
+    Field("head", \.declaration.requestsHeadOnly, .boolean)
       .help("Whether to request headers only, and keep nothing")
     Field("ttl", \.declaration.lifetime, .bound)
       .help("Lifetime of answers that state none, and upper bound for the others")
@@ -152,7 +152,7 @@ extension Segment {
       .help("Seconds to fetch of HLS items, 0 for all")
     Field(
       "live",
-      \.declaration.bundleRules.takesLive,
+      \.declaration.bundleRules.acceptsLive,
       .words(("refuse", false), ("snapshot", true))
     )
     .help("What to do with live playlists")
@@ -205,11 +205,11 @@ extension Segment {
         "config.conflict",
         "a segment has either a `manifest` or `urls`, not both",
         hint: "make two segments of it",
-        at: facts.place(of: "urls")
+        at: facts.keyNode(of: "urls")
       )
     }
     let declaration = segment.declaration
-    let isStored = declaration.isStored && !declaration.asksHeadOnly
+    let isStored = declaration.isStored && !declaration.requestsHeadOnly
     let tags =
       segment.urls.count(where: \.isAdTag) + (declaration.manifestRules.format == .vast ? 1 : 0)
     if segment.adSpace != nil, tags > 1 {
@@ -217,22 +217,22 @@ extension Segment {
         "config.conflict",
         "`vast.zone` names one ad space, and the segment has \(tags) ad tags",
         hint: "give `id` to each of its items, or make a segment of each",
-        at: facts.place(of: "vast")
+        at: facts.keyNode(of: "vast")
       )
     }
     if tags > 0, !isStored {
       decoder.report(
         "config.conflict",
         "an ad must be stored: with `store: false` or `head: true` its server counts it for nothing",
-        at: facts.place(of: facts.has("head") ? "head" : "store")
+        at: facts.keyNode(of: facts.has("head") ? "head" : "store")
       )
     }
-    if declaration.asksHeadOnly, facts.has("head"), facts.has("store"), declaration.isStored {
+    if declaration.requestsHeadOnly, facts.has("head"), facts.has("store"), declaration.isStored {
       decoder.report(
         "config.conflict",
         "`head: true` brings no body that could be stored",
         hint: "set `store: false`, or leave `store` out",
-        at: facts.place(of: "head")
+        at: facts.keyNode(of: "head")
       )
     }
     if facts.has("publish"), !isStored {
@@ -240,10 +240,10 @@ extension Segment {
         "config.conflict",
         "a segment that stores nothing has nothing to `publish`",
         hint: "leave `publish` out, or make two segments of it",
-        at: facts.place(of: "publish")
+        at: facts.keyNode(of: "publish")
       )
     }
-    decoder.warnOfPrivateName(segment.name, at: facts.place(of: "name"))
+    decoder.warnOfPrivateName(segment.name, at: facts.keyNode(of: "name"))
   }
 }
 

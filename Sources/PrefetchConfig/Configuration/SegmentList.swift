@@ -12,14 +12,14 @@ extension Configuration {
       decoder.reportWrongType(of: node, expected: "a list of segments", hint: hint)
       return
     }
-    var places: [String: Node] = [:]
+    var nodesByName: [String: Node] = [:]
     var ids: [[String]: (url: WebURL, node: Node)] = [:]
     for (index, node) in nodes.enumerated() {
       decoder.descend(.index(index)) { decoder in
         var segment = configuration.defaults
         Segment.table.decode(node, into: &segment, &decoder)
         configuration.segments.append(segment)
-        checkName(segment.name, of: node, among: &places, &decoder)
+        checkName(segment.name, of: node, among: &nodesByName, &decoder)
         checkIDs(of: segment.urls, at: node["urls"]?.sequence ?? [], among: &ids, &decoder)
       }
     }
@@ -53,18 +53,18 @@ extension Configuration {
   private static func checkName(
     _ name: String,
     of node: Node,
-    among places: inout [String: Node],
+    among nodesByName: inout [String: Node],
     _ decoder: inout NodeDecoder
   ) {
     guard !name.isEmpty else { return }
-    let place = node["name"] ?? node
-    guard let earlier = places.updateValue(place, forKey: name) else { return }
+    let nameNode = node["name"] ?? node
+    guard let earlier = nodesByName.updateValue(nameNode, forKey: name) else { return }
     let origin = ValueOrigin(source: earlier.source, location: earlier.location)
     decoder.report(
       "config.duplicate-segment",
       "two segments have the name `\(name)`",
       hint: "the other is at \(origin)",
-      at: place
+      at: nameNode
     )
   }
 }

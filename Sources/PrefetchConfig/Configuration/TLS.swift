@@ -86,7 +86,7 @@ extension PinTable.Rule {
   .requiring("leaf", "ca", code: "config.bad-pin") { _ in
     "the pin has neither `leaf` nor `ca`"
   }
-  .checking(notePlace)
+  .checking(recordLocation)
 
   /// Keys of a pin in Apple's spelling.
   static let appleTable = ObjectType(Self(), name: "apple_pin") {
@@ -100,22 +100,23 @@ extension PinTable.Rule {
   .requiring("NSPinnedLeafIdentities", "NSPinnedCAIdentities", code: "config.bad-pin") { _ in
     "the pin has neither `NSPinnedLeafIdentities` nor `NSPinnedCAIdentities`"
   }
-  .checking(notePlace)
+  .checking(recordLocation)
 
   /// Returns whether two entries have the same content, wherever they stand.
   func says(_ other: Self) -> Bool {
     var other = other
-    other.place = place
+    other.location = location
     return self == other
   }
 
-  private static let notePlace: @Sendable (inout Self, ObjectFacts, inout NodeDecoder) -> Void = {
-    pin,
-    facts,
-    decoder in
-    let origin = facts.node.location.map { "\($0.file):\($0.line)" } ?? facts.node.source
-    pin.place = "\(decoder.path) (\(origin))"
-  }
+  private static let recordLocation:
+    @Sendable (inout Self, ObjectFacts, inout NodeDecoder) -> Void = {
+      pin,
+      facts,
+      decoder in
+      let origin = facts.node.location.map { "\($0.file):\($0.line)" } ?? facts.node.source
+      pin.location = "\(decoder.path) (\(origin))"
+    }
 }
 
 extension ValueType where Value == ContentDigest {

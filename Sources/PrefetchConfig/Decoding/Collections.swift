@@ -40,7 +40,7 @@ extension ValueType {
   ) -> Self where Value == [Element] {
     let list = ValueType<[Element]>.list(of: element)
     return Self(
-      shape: .list(element.shape, ListRule(takesOne: true)),
+      shape: .list(element.shape, ListRule(acceptsOne: true)),
       decode: { node, decoder in
         guard node.scalar != nil else { return list.decode(node, &decoder) }
         return element.decode(node, &decoder).map { [$0] }
@@ -64,7 +64,7 @@ extension ValueType {
         for entry in entries {
           decoder.descend(.key(entry.key)) { decoder in
             guard let key = decoder.checkedKey(entry, by: keys) else { return }
-            decoder.noteOrigin(of: entry.value, shape: element.shape)
+            decoder.recordOrigin(of: entry.value, shape: element.shape)
             guard let value = element.decode(entry.value, &decoder) else { return }
             guard values.updateValue(value, forKey: key) != nil else { return }
             let message = "`\(entry.key)` means the same as an earlier key"

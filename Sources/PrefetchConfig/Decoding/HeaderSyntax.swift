@@ -74,7 +74,7 @@ extension ValueType where Value == Secret {
       .string(Secret.mask)
     }
     .checked { secret, node, decoder in
-      decoder.noteSecret(secret.value, literallyAt: node)
+      decoder.recordSecret(secret.value, literallyAt: node)
     }
   }
 
@@ -94,9 +94,9 @@ extension ValueType where Value == Secret {
     }
     .checked { secret, node, decoder in
       guard HeaderSyntax.isSensitive(decoder.lastKey) else { return }
-      decoder.noteSecret(secret.value, literallyAt: node)
+      decoder.recordSecret(secret.value, literallyAt: node)
       if let word = secret.value.split(separator: " ").last {
-        decoder.noteSecret(String(word))
+        decoder.recordSecret(String(word))
       }
     }
   }

@@ -97,7 +97,7 @@ extension ValueType where Value == String {
     scalar(
       "a host",
       summary: "host pattern",
-      schema: .pattern(Pattern.hostPattern, "host_pattern").takingBooleans
+      schema: .pattern(Pattern.hostPattern, "host_pattern").acceptingBooleans
     ) {
       text throws(ValueComplaint) in
       guard text.contains("*") else {
@@ -114,7 +114,7 @@ extension ValueType where Value == String {
   }
 
   static var host: Self {
-    scalar("a host", summary: "host", schema: .pattern(Pattern.host, "host").takingBooleans) {
+    scalar("a host", summary: "host", schema: .pattern(Pattern.host, "host").acceptingBooleans) {
       text throws(ValueComplaint) in
       try HostKey.host.parse(text)
     } encode: {

@@ -62,7 +62,7 @@ package enum JSONSchema {
     private mutating func schema(ofListOf element: Shape, _ rule: ListRule) -> Members {
       var list: Members = [("type", "array"), ("items", .object(schema(of: element)))]
       if rule.minimum > 0 { list.append(("minItems", .integer(Int64(rule.minimum)))) }
-      guard rule.takesOne else { return list }
+      guard rule.acceptsOne else { return list }
       var one = element
       if case .object(let object) = element { one = object.shorthandShape ?? element }
       return [("anyOf", .array([.object(schema(of: one)), .object(list)]))]
@@ -84,14 +84,14 @@ package enum JSONSchema {
     }
 
     private mutating func alternatives(of object: ObjectShape) -> Members {
-      let place = object.name.map { "#/definitions/\($0)" }
-      guard let shorthand = object.shorthandShape else { return members(of: object, at: place) }
-      let full = members(of: object, at: place.map { "\($0)/anyOf/1" })
+      let pointer = object.name.map { "#/definitions/\($0)" }
+      guard let shorthand = object.shorthandShape else { return members(of: object, at: pointer) }
+      let full = members(of: object, at: pointer.map { "\($0)/anyOf/1" })
       return [("anyOf", .array([.object(schema(of: shorthand)), .object(full)]))]
     }
 
-    /// Returns the schema of a mapping; other spellings of its keys refer to `place`.
-    mutating func members(of object: ObjectShape, at place: String?) -> Members {
+    /// Returns the schema of a mapping; other spellings of its keys refer to `pointer`.
+    mutating func members(of object: ObjectShape, at pointer: String?) -> Members {
       let needed = object.required.filter { $0.count == 1 }.flatMap(\.self)
       var properties: Members = []
       var spellings: Members = [("^x[_-]", true)]
@@ -100,13 +100,13 @@ package enum JSONSchema {
         // In draft 7, a `$ref` hides the keywords beside it.
         if members.first?.0 == "$ref" { members = [("allOf", .array([.object(members)]))] }
         members.append(("description", .string(key.help)))
-        if let value = key.defaultValue, !key.isSecret, !key.shape.hasParts {
+        if let value = key.defaultValue, !key.isSecret, !key.shape.hasKeys {
           members.append(("default", value))
         }
         for name in [key.name] + key.synonyms.map(\.name) {
           properties.append((name, .object(members)))
-          guard let place, let pattern = KeySpelling.pattern(name) else { continue }
-          spellings.append((pattern, ["$ref": .string("\(place)/properties/\(name)")]))
+          guard let pointer, let pattern = KeySpelling.pattern(name) else { continue }
+          spellings.append((pattern, ["$ref": .string("\(pointer)/properties/\(name)")]))
         }
       }
       var all: Members = [
@@ -145,7 +145,7 @@ package enum JSONSchema {
 }
 
 extension Shape {
-  fileprivate var hasParts: Bool {
+  fileprivate var hasKeys: Bool {
     switch self {
     case .object, .map: true
     case .scalar, .list, .anything: false

@@ -7,7 +7,7 @@ package struct NodeDecoder: Sendable {
   /// Notes about valid values that may be mistakes, shown on request.
   private(set) var lints: [Diagnostic] = []
   private(set) var path = ValuePath()
-  private var places: [String] = []
+  private var pathTexts: [String] = []
   private(set) var origins: [String: ValueOrigin] = [:]
   /// Paths whose values contain secrets and are masked in the canonical form.
   private(set) var maskedPaths: Set<ValuePath> = []
@@ -41,25 +41,25 @@ package struct NodeDecoder: Sendable {
   ) {
     let wasInSecret = isInSecret
     path.steps.append(step)
-    places.append(ValuePath.text(of: step, below: places.last ?? ""))
+    pathTexts.append(ValuePath.text(of: step, below: pathTexts.last ?? ""))
     isInSecret = isInSecret || isSecret
     body(&self)
     isInSecret = wasInSecret
-    places.removeLast()
+    pathTexts.removeLast()
     path.steps.removeLast()
   }
 
   /// Records where a value came from; mappings are skipped, since their keys may differ in origin.
-  mutating func noteOrigin(of node: Node, shape: Shape) {
+  mutating func recordOrigin(of node: Node, shape: Shape) {
     switch shape {
     case .object, .map: return
     case .scalar, .list, .anything:
-      origins[places.last ?? ""] = ValueOrigin(source: node.source, location: node.location)
+      origins[pathTexts.last ?? ""] = ValueOrigin(source: node.source, location: node.location)
     }
   }
 
   /// Records a secret; very short ones are not hidden, since masking `none` would ruin reports.
-  mutating func noteSecret(_ text: String, literallyAt node: Node? = nil) {
+  mutating func recordSecret(_ text: String, literallyAt node: Node? = nil) {
     if text.count >= Self.shortestSecret { secrets.insert(text) }
     guard let node, node.scalar?.text.contains("${") == false else { return }
     if literalSecrets[node.source] == nil {
@@ -107,7 +107,7 @@ extension NodeDecoder {
       return nil
     }
     for secret in result.secrets {
-      noteSecret(secret)
+      recordSecret(secret)
     }
     if !result.secrets.isEmpty { maskedPaths.insert(path) }
     guard result.problems.isEmpty, !result.isPlaceholder else { return nil }
@@ -185,9 +185,9 @@ extension NodeDecoder {
     hint: String? = nil,
     atKeyOf entry: Node.Entry
   ) {
-    var place = entry.value
-    place.location = entry.keyLocation ?? place.location
-    report(code, message, severity: severity, hint: hint, at: place)
+    var keyNode = entry.value
+    keyNode.location = entry.keyLocation ?? keyNode.location
+    report(code, message, severity: severity, hint: hint, at: keyNode)
   }
 
   mutating func report(_ complaint: ValueComplaint, code: Diagnostic.Code, at node: Node) {
@@ -219,10 +219,10 @@ extension NodeDecoder {
       [key.name] + key.synonyms.filter { !$0.isOutdated }.map(\.name)
     }
     let nearest = Suggestion.nearest(to: KeySpelling.normalised(entry.key), among: names)
-    let place = path.steps.isEmpty ? "" : " in `\(path)`"
+    let context = path.steps.isEmpty ? "" : " in `\(path)`"
     report(
       "config.unknown-key",
-      "unknown key `\(entry.key)`\(place)",
+      "unknown key `\(entry.key)`\(context)",
       hint: hint(for: entry.key, nearest: nearest),
       atKeyOf: entry
     )
@@ -250,11 +250,11 @@ extension NodeDecoder {
     if path.steps.isEmpty, isOfSegments, nearest.map({ $0 != key }) ?? true {
       return "it is a key of a segment: `segments: [{ name: NAME, \(key): … }]`"
     }
-    if let place = Configuration.placeHint(of: key, example: { "`\($0): …` at the top" }),
+    if let levelHint = Configuration.topLevelHint(of: key, example: { "`\($0): …` at the top" }),
       nearest.map({ $0 != key }) ?? true,
       !path.steps.isEmpty
     {
-      return place
+      return levelHint
     }
     return nearest.map { "did you mean `\($0)`?" }
   }

@@ -69,7 +69,7 @@ package struct ObjectType<Root: Sendable>: Sendable {
         continue
       }
       decoder.descend(.key(field.key.name), isSecret: field.key.isSecret) { decoder in
-        decoder.noteOrigin(of: entry.value, shape: field.key.shape)
+        decoder.recordOrigin(of: entry.value, shape: field.key.shape)
         field.decode(entry.value, &root, &decoder)
       }
     }
@@ -96,7 +96,7 @@ package struct ObjectType<Root: Sendable>: Sendable {
       return
     }
     decoder.descend(.key(field.key.name), isSecret: field.key.isSecret) { decoder in
-      decoder.noteOrigin(of: node, shape: field.key.shape)
+      decoder.recordOrigin(of: node, shape: field.key.shape)
       field.decode(node, &root, &decoder)
     }
     let entry = Node.Entry(key: field.key.name, keyLocation: node.location, value: node)
@@ -139,11 +139,11 @@ struct ObjectFacts: Sendable {
     self[key].map { !$0.value.isUnset(for: .anything) } ?? false
   }
 
-  func place(of key: String) -> Node {
+  func keyNode(of key: String) -> Node {
     guard let entry = self[key] else { return node }
-    var place = entry.value
-    place.location = entry.keyLocation ?? place.location
-    return place
+    var located = entry.value
+    located.location = entry.keyLocation ?? located.location
+    return located
   }
 }
 
@@ -154,9 +154,9 @@ extension Node {
     switch scalar.kind {
     case .null:
       return true
-    case .plain where scalar.text.isEmpty:
+    case .unquoted where scalar.text.isEmpty:
       return true
-    case .plain:
+    case .unquoted:
       guard scalar.text.utf8.count <= 4, ["~", "null", "Null", "NULL"].contains(scalar.text) else {
         return false
       }

@@ -21,13 +21,13 @@ package struct ScalarSchema: Sendable {
   var text: Text
   var words: [JSONValue] = []
   var numbers: Numbers = .none
-  var takesBooleans = false
+  var acceptsBooleans = false
   var isFilled = true
   var mayNameLicense = false
 
   /// Any text; numbers and booleans count as their spelling.
   static func text(_ name: String? = nil, _ conditions: String...) -> Self {
-    Self(name: name, text: .any(conditions: conditions), numbers: .all, takesBooleans: true)
+    Self(name: name, text: .any(conditions: conditions), numbers: .all, acceptsBooleans: true)
   }
 
   static func pattern(_ pattern: String, _ name: String? = nil, _ numbers: Numbers = .none) -> Self
@@ -48,7 +48,7 @@ package struct ScalarSchema: Sendable {
   }
 
   /// A boolean of the document's syntax, not a word.
-  static let strictBoolean = Self(text: .none, takesBooleans: true, isFilled: false)
+  static let strictBoolean = Self(text: .none, acceptsBooleans: true, isFilled: false)
 
   static func strictly(_ value: JSONValue) -> Self {
     Self(text: .none, words: [value], isFilled: false)
@@ -71,9 +71,9 @@ package struct ScalarSchema: Sendable {
     return schema
   }
 
-  var takingBooleans: Self {
+  var acceptingBooleans: Self {
     var schema = self
-    schema.takesBooleans = true
+    schema.acceptsBooleans = true
     return schema
   }
 
@@ -88,7 +88,7 @@ package struct ScalarSchema: Sendable {
   func readsText(of node: Node) -> Bool {
     switch numbers {
     case .all: true
-    case .none: node.scalar?.kind == .plain
+    case .none: node.scalar?.kind == .unquoted
     case .from, .integers: false
     }
   }
@@ -138,7 +138,7 @@ extension ScalarSchema {
       if range.upperBound != .max { members.append(("maximum", .integer(Int64(range.upperBound)))) }
       choices.append(members)
     }
-    if takesBooleans { choices.append([("type", "boolean")]) }
+    if acceptsBooleans { choices.append([("type", "boolean")]) }
     if isFilled { choices.append([("$ref", .string("#/definitions/\(Self.filledName)"))]) }
     return choices
   }

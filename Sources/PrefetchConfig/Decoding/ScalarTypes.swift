@@ -57,7 +57,7 @@ extension ScalarSchema {
     "[Tt]rue|TRUE|[Ff]alse|FALSE|[Yy]es|YES|[Nn]o|NO|[Oo]n|ON|[Oo]ff|OFF",
     "boolean"
   )
-  .takingBooleans
+  .acceptingBooleans
 }
 
 extension ValueType where Value == Bool {
@@ -99,7 +99,7 @@ extension ValueType where Value == Bool {
         {
           return scalar.text == "1"
         }
-        guard let scalar = node.scalar, scalar.kind == .boolean || scalar.kind == .plain,
+        guard let scalar = node.scalar, scalar.kind == .boolean || scalar.kind == .unquoted,
           let value = Booleans.strictValue(of: scalar.text)
         else {
           let text = node.scalar?.text

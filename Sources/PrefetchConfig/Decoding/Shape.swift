@@ -46,7 +46,7 @@ extension Shape {
 package struct ListRule: Sendable {
   var minimum = 0
   /// Whether a scalar may replace a list of one.
-  var takesOne = false
+  var acceptsOne = false
 }
 
 package struct ScalarShape: Sendable {

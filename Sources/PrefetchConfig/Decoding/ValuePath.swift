@@ -25,12 +25,12 @@ extension ValuePath: CustomStringConvertible {
     // Concatenation, since interpolation is slow for something made for every value.
     switch step {
     case .index(let index): parent + "[" + String(index) + "]"
-    case .key(let key) where isPlain(key): parent.isEmpty ? key : parent + "." + key
+    case .key(let key) where isIdentifier(key): parent.isEmpty ? key : parent + "." + key
     case .key(let key): parent + "[\"" + key + "\"]"
     }
   }
 
-  private static func isPlain(_ key: String) -> Bool {
+  private static func isIdentifier(_ key: String) -> Bool {
     !key.isEmpty
       && key.utf8.allSatisfy { byte in
         byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")

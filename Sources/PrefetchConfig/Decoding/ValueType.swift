@@ -18,7 +18,7 @@ extension ValueType {
     parse: @escaping @Sendable (String) throws(ValueComplaint) -> Value,
     encode: @escaping @Sendable (Value) -> JSONValue
   ) -> Self {
-    placed(
+    located(
       expectation,
       summary: summary,
       schema: schema(),
@@ -29,7 +29,7 @@ extension ValueType {
   }
 
   /// A scalar whose meaning depends on its location; `parse` returns nil after a report.
-  static func placed(
+  static func located(
     _ expectation: String,
     summary: String,
     schema: @autoclosure @escaping @Sendable () -> ScalarSchema,
@@ -41,7 +41,7 @@ extension ValueType {
       shape: .scalar(ScalarShape(expectation: expectation, summary: summary, schema: schema())),
       decode: { node, decoder in
         var node = node
-        if let plain = node.asPlainNumber, !schema().readsText(of: node) { node = plain }
+        if let decimal = node.asDecimalNumber, !schema().readsText(of: node) { node = decimal }
         guard let text = decoder.text(of: node, expecting: expectation) else { return nil }
         do throws(ValueComplaint) {
           return try parse(text, node, &decoder)

@@ -7,14 +7,14 @@ extension ScalarSchema {
     "url_reference",
     .all
   )
-  .takingBooleans
+  .acceptingBooleans
 
   fileprivate static let location = pattern(
     Pattern.holdsNoReference + Pattern.location,
     "url_or_path",
     .all
   )
-  .takingBooleans
+  .acceptingBooleans
 }
 
 extension ValueType where Value == WebURL {
@@ -28,7 +28,7 @@ extension ValueType where Value == WebURL {
       decode: { node, decoder in
         guard let value = declared.decode(node, &decoder) else { return nil }
         if let digest = value.digests.first {
-          decoder.noteUselessFragment("\(digest.algorithm.rawValue)=…", at: node)
+          decoder.warnOfUselessFragment("\(digest.algorithm.rawValue)=…", at: node)
         }
         return value.url
       },
@@ -47,14 +47,14 @@ extension ValueType where Value == DeclaredURL {
     _ schema: @autoclosure @escaping @Sendable () -> ScalarSchema,
     _ base: @escaping @Sendable (NodeDecoder) -> WebURL?
   ) -> Self {
-    placed(
+    located(
       "a URL",
       summary: "URL",
       schema: schema(),
       code: "config.bad-url"
     ) { text, node, decoder throws(ValueComplaint) in
       let declared = try WebAddress.declared(text, base: base(decoder))
-      if let other = declared.otherFragment { decoder.noteUselessFragment(other, at: node) }
+      if let other = declared.otherFragment { decoder.warnOfUselessFragment(other, at: node) }
       return declared
     } encode: {
       .string($0.url.redacted)
@@ -64,7 +64,7 @@ extension ValueType where Value == DeclaredURL {
 
 extension NodeDecoder {
   /// Reports a fragment without effect.
-  mutating func noteUselessFragment(_ fragment: String, at node: Node) {
+  mutating func warnOfUselessFragment(_ fragment: String, at node: Node) {
     lint(
       "config.fragment",
       "`#\(fragment)` has no meaning here and is never sent",
@@ -102,14 +102,14 @@ package enum ManifestLocation: Hashable, Sendable {
 
 extension ValueType where Value == ManifestLocation {
   static var manifestLocation: Self {
-    placed("a URL or a path", summary: "URL or path", schema: .location, code: "config.bad-url") {
+    located("a URL or a path", summary: "URL or path", schema: .location, code: "config.bad-url") {
       text,
       node,
       decoder throws(ValueComplaint) in
       let location = try ManifestLocation(text) { decoder.resolver.resolve($0, in: node.source) }
       if case .remote = location, let other = try WebAddress.declared(text, base: nil).otherFragment
       {
-        decoder.noteUselessFragment(other, at: node)
+        decoder.warnOfUselessFragment(other, at: node)
       }
       return location
     } encode: {
@@ -146,7 +146,7 @@ extension ManifestLocation {
 
 extension ValueType where Value == String {
   static var path: Self {
-    placed("a path", summary: "path", schema: .text("path", "(?=[^\\u0000]+$)")) {
+    located("a path", summary: "path", schema: .text("path", "(?=[^\\u0000]+$)")) {
       text,
       node,
       decoder throws(ValueComplaint) in
@@ -163,7 +163,7 @@ extension ValueType where Value == String {
 
   /// A word of a command; a first word that is a relative path is made absolute.
   static var program: Self {
-    placed("text", summary: "text", schema: .text("text")) {
+    located("text", summary: "text", schema: .text("text")) {
       text,
       node,
       decoder throws(ValueComplaint) in
@@ -176,7 +176,7 @@ extension ValueType where Value == String {
 
   /// A path to write, `-` for stdout, `+PATH` to append.
   static var outputPath: Self {
-    placed("a path", summary: "path", schema: .text("output", "(?!\\+?$)")) {
+    located("a path", summary: "path", schema: .text("output", "(?!\\+?$)")) {
       text,
       node,
       decoder throws(ValueComplaint) in
@@ -195,7 +195,7 @@ extension ValueType where Value == String {
 
   /// A template for the manifest of a segment that is known only by name.
   static var manifestTemplate: Self {
-    placed(
+    located(
       "a URL or path with `{segment}`",
       summary: "URL or path",
       schema: .pattern(Pattern.holdsNoReference + Pattern.template),

@@ -51,9 +51,9 @@ struct InfoPlistReader {
   // MARK: - The plist
 
   mutating func translate() -> Node {
-    takeLicense()
-    takeSegments(first(of: [["map", "segments"], ["vocsdk", "segments"]]))
-    takeMetrics()
+    readLicense()
+    readSegments(first(of: [["map", "segments"], ["vocsdk", "segments"]]))
+    readMetrics()
     if let manifests = value(at: ["prefetch", "manifests"]) { add("manifests", manifests.escaped) }
     if let bundle = usable(
       root["CFBundleIdentifier"],
@@ -65,11 +65,11 @@ struct InfoPlistReader {
     if let version = usable(root["CFBundleShortVersionString"], key: "CFBundleShortVersionString") {
       add("vars", mapping([("app_version", version)]))
     }
-    if let security = root["NSAppTransportSecurity"] { takeSecurity(security) }
+    if let security = root["NSAppTransportSecurity"] { readSecurity(security) }
     if let file = root[Self.fileKey] { configurationFile = usable(file, key: Self.fileKey) }
-    noteBackgroundModes()
+    addBackgroundModeNotices()
     for typo in InfoPlistTypos.all(in: root) {
-      warn("config.unknown-key", typo.message, hint: typo.hint, path: typo.path, at: typo.place)
+      warn("config.unknown-key", typo.message, hint: typo.hint, path: typo.path, at: typo.node)
     }
     return Node(.mapping(entries), at: root.location, in: source)
   }
@@ -82,11 +82,11 @@ struct InfoPlistReader {
     {
       add("license", license)
     }
-    takeSegments(root["segments"])
+    readSegments(root["segments"])
     return Node(.mapping(entries), at: root.location, in: source)
   }
 
-  private mutating func takeLicense() {
+  private mutating func readLicense() {
     let paths = [
       ["map", "api_key"], ["map", "apikey"], ["map", "apiKey"],
       ["vocsdk", "license"], ["vocsdk", "api_key"], ["vocsdk", "apikey"], ["vocsdk", "apiKey"],
@@ -97,7 +97,7 @@ struct InfoPlistReader {
     guard let winner = found.first else { return }
     add("license", winner.node)
     if winner.path[1].lowercased() == "apikey" {
-      note(
+      addNotice(
         "config.old-spelling",
         "`\(winner.path[1])` is taken for `api_key`",
         path: Self.key(winner.path),
@@ -117,7 +117,7 @@ struct InfoPlistReader {
     )
   }
 
-  private mutating func takeSegments(_ node: Node?) {
+  private mutating func readSegments(_ node: Node?) {
     guard let node else { return }
     var seen: Set<String> = []
     var segments: [Node] = []
@@ -145,7 +145,7 @@ struct InfoPlistReader {
     add("segments", Node(.sequence(segments), at: node.location, in: source))
   }
 
-  private mutating func takeMetrics() {
+  private mutating func readMetrics() {
     var metrics: [Node.Entry] = []
     for entry in value(at: ["vocsdk", "custom_metric"])?.mapping ?? [] {
       var entry = entry
@@ -172,14 +172,14 @@ struct InfoPlistReader {
     add("analytics", mapping([("metrics", node)]))
   }
 
-  private mutating func takeSecurity(_ node: Node) {
+  private mutating func readSecurity(_ node: Node) {
     var shaping = TreeShaping(below: "NSAppTransportSecurity")
     let shape = Shape.object(SecurityRules.table.shape)
     add("transport_security", shaping.normalised(node, as: shape).pruned(to: shape))
     diagnostics += shaping.diagnostics
   }
 
-  private mutating func noteBackgroundModes() {
+  private mutating func addBackgroundModeNotices() {
     let modes = root["UIBackgroundModes"]?.sequence?.compactMap { $0.scalar?.text } ?? []
     for mode in modes where mode == "remote-notification" || mode == "fetch" {
       notices.append(
@@ -276,7 +276,7 @@ struct InfoPlistReader {
     diagnostics.append(diagnostic)
   }
 
-  private mutating func note(
+  private mutating func addNotice(
     _ code: Diagnostic.Code,
     _ message: String,
     path: String,

@@ -7,7 +7,7 @@ enum InfoPlistTypos {
     var message: String
     var hint: String?
     var path: String
-    var place: Node
+    var node: Node
   }
 
   static func all(in root: Node) -> [Typo] {
@@ -50,7 +50,7 @@ enum InfoPlistTypos {
             message: "unknown key `\(path)`, which is ignored",
             hint: "did you mean `\(meant)`?",
             path: path,
-            place: entry.placed
+            node: entry.keyNode
           )
         )
       }
@@ -82,7 +82,7 @@ enum InfoPlistTypos {
             message: "unknown key `\(entry.key)`, which is ignored",
             hint: Suggestion.nearest(to: entry.key, among: names).map { "did you mean `\($0)`?" },
             path: below,
-            place: entry.placed
+            node: entry.keyNode
           )
         )
       case .map(_, let element): unknown(in: entry.value, of: element, at: below, &typos)
@@ -93,7 +93,7 @@ enum InfoPlistTypos {
 }
 
 extension Node.Entry {
-  fileprivate var placed: Node {
+  fileprivate var keyNode: Node {
     var node = value
     node.location = keyLocation ?? node.location
     return node

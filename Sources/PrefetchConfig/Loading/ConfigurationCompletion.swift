@@ -13,7 +13,7 @@ extension LoadedConfiguration {
     let pinned = configuration.transportSecurity.pinnedDomains
     configuration.transportSecurity.pinnedDomains = [:]
     for (host, pin) in pinned.sorted(by: { $0.key < $1.key }) {
-      guard let ours = configuration.pins.updateValue(pin, forKey: host), !ours.says(pin)
+      guard let earlier = configuration.pins.updateValue(pin, forKey: host), !earlier.says(pin)
       else { continue }
       complain(
         "config.conflict",

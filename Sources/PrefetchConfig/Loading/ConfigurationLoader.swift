@@ -135,7 +135,7 @@ package struct ConfigurationLoader: Sendable {
     about secrets: [String: (node: Node, path: String)],
     _ environment: ConfigurationEnvironment
   ) -> [Diagnostic] {
-    secrets.sorted { $0.key < $1.key }.compactMap { source, place in
+    secrets.sorted { $0.key < $1.key }.compactMap { source, secret in
       guard environment.isReadableByOthers(PathResolver.join(environment.currentDirectory, source))
       else { return nil }
       var diagnostic = Diagnostic(
@@ -144,9 +144,9 @@ package struct ConfigurationLoader: Sendable {
         severity: .warning,
         hint:
           "remove their permission (`chmod 600`), or write `${env:NAME}` or `${file:PATH}` instead",
-        path: place.path,
+        path: secret.path,
         file: source,
-        at: place.node.location
+        at: secret.node.location
       )
       diagnostic.hidesSource = true
       return diagnostic
@@ -154,13 +154,13 @@ package struct ConfigurationLoader: Sendable {
   }
 
   private static func notFound(in environment: ConfigurationEnvironment) -> Diagnostic {
-    let places = ConfigurationSearch.candidates(in: environment).map { "`\($0)`" }.joined(
+    let candidates = ConfigurationSearch.candidates(in: environment).map { "`\($0)`" }.joined(
       separator: ", "
     )
     return Diagnostic(
       "config.not-found",
       "there is no configuration; name one with `-c FILE`",
-      hint: "looked for \(places)"
+      hint: "looked for \(candidates)"
     )
   }
 }
@@ -172,9 +172,9 @@ extension [Diagnostic] {
     let unique = filter { seen.insert($0).inserted }
     let ranks = unique.enumerated().map { position, diagnostic in
       let file = diagnostic.file.flatMap { files.firstIndex(of: $0) } ?? files.count
-      let place = diagnostic.location
+      let location = diagnostic.location
       return (
-        key: [file, place?.line ?? .max, place?.column ?? 0, position], diagnostic: diagnostic
+        key: [file, location?.line ?? .max, location?.column ?? 0, position], diagnostic: diagnostic
       )
     }
     return ranks.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.diagnostic)

@@ -20,13 +20,13 @@ package enum ConfigurationSearch {
       switch environment.readFile(PathResolver.join(environment.currentDirectory, candidate)) {
       case .failure(.missing): false
       case .failure: true
-      case .success(let bytes): candidate != "Info.plist" || isOurs(bytes)
+      case .success(let bytes): candidate != "Info.plist" || hasOwnKeys(bytes)
       }
     }
     return found.map { [$0] } ?? []
   }
 
-  private static func isOurs(_ bytes: [UInt8]) -> Bool {
+  private static func hasOwnKeys(_ bytes: [UInt8]) -> Bool {
     let root = DocumentReader.read(bytes, source: "Info.plist").node
     return root?.mapping?.contains { $0.key == "com.akamai" || $0.key.hasPrefix("com.akamai.") }
       ?? false

@@ -38,12 +38,12 @@ struct DocumentLoading {
 
   private mutating func document(
     named name: String,
-    from place: Node?,
+    from includeNode: Node?,
     ancestors: [String]
   ) -> Node? {
     let source = name == "-" ? "<stdin>" : name
     let path = PathResolver.join(environment.currentDirectory, name)
-    guard let bytes = read(name, source: source, path: path, for: place) else {
+    guard let bytes = read(name, source: source, path: path, for: includeNode) else {
       isIncomplete = true
       return nil
     }
@@ -82,7 +82,7 @@ struct DocumentLoading {
     _ name: String,
     source: String,
     path: String,
-    for place: Node?
+    for includeNode: Node?
   ) -> [UInt8]? {
     let result = name == "-" ? environment.standardInput() : environment.readFile(path)
     switch result {
@@ -92,12 +92,12 @@ struct DocumentLoading {
       diagnostics.append(
         Diagnostic(
           fault == .missing ? "config.not-found" : "config.unreadable",
-          place == nil
+          includeNode == nil
             ? "the configuration `\(source)` \(fault.wording)"
             : "the included file `\(source)` \(fault.wording)",
-          path: place == nil ? nil : "include",
-          file: place?.source ?? source,
-          at: place?.location
+          path: includeNode == nil ? nil : "include",
+          file: includeNode?.source ?? source,
+          at: includeNode?.location
         )
       )
       return nil
@@ -131,22 +131,24 @@ struct DocumentLoading {
     }
     let line = ancestors + [identity]
     var below: Node?
-    for place in include.sequence ?? [include] {
-      guard let name = includedName(place, source: source) else { continue }
+    for includeNode in include.sequence ?? [include] {
+      guard let name = includedName(includeNode, source: source) else { continue }
       let path = environment.realPath(name) ?? name
       guard !line.contains(path) else {
-        report("config.include-cycle", "`\(name)` includes itself", at: place)
+        report("config.include-cycle", "`\(name)` includes itself", at: includeNode)
         continue
       }
       guard line.count < Self.depthLimit else {
         report(
           "config.include-depth",
           "files include each other more than \(Self.depthLimit) deep",
-          at: place
+          at: includeNode
         )
         continue
       }
-      guard let included = document(named: name, from: place, ancestors: line) else { continue }
+      guard let included = document(named: name, from: includeNode, ancestors: line) else {
+        continue
+      }
       let own = included.without(["name", "subscriptions"])
       below = below.map { TreeMerge.merged($0, own) } ?? own
     }
@@ -154,17 +156,21 @@ struct DocumentLoading {
     return below.map { TreeMerge.merged($0, upper) } ?? upper
   }
 
-  private mutating func includedName(_ place: Node, source: String) -> String? {
-    guard let scalar = place.scalar, scalar.kind != .null, case let text = scalar.text,
+  private mutating func includedName(_ includeNode: Node, source: String) -> String? {
+    guard let scalar = includeNode.scalar, scalar.kind != .null, case let text = scalar.text,
       !text.isEmpty
     else {
-      report("config.wrong-type", "`include`: expected a path, found \(place.kindName)", at: place)
+      report(
+        "config.wrong-type",
+        "`include`: expected a path, found \(includeNode.kindName)",
+        at: includeNode
+      )
       return nil
     }
     let interpolator = Interpolator(environment: environment, resolver: resolver)
     let outcome = interpolator.resolve(text, in: source, allowsLicense: false)
     for problem in outcome.problems {
-      report(problem.code ?? "config.bad-variable", problem.message, at: place)
+      report(problem.code ?? "config.bad-variable", problem.message, at: includeNode)
     }
     return outcome.problems.isEmpty ? resolver.resolve(outcome.text, in: source) : nil
   }
@@ -213,7 +219,7 @@ struct DocumentLoading {
       isIncomplete = true
       return nil
     }
-    let name = displayName(of: text, beside: reference.source)
+    let name = displayName(of: text, relativeTo: reference.source)
     files.append(name)
     documents[name] = bytes
     resolver.folders[name] = PathResolver.folder(of: path)
@@ -229,7 +235,7 @@ struct DocumentLoading {
     return node
   }
 
-  private func displayName(of text: String, beside source: String) -> String {
+  private func displayName(of text: String, relativeTo source: String) -> String {
     guard !text.hasPrefix("/"), let slash = source.lastIndex(of: "/") else { return text }
     return source[...slash] + text
   }
@@ -239,10 +245,17 @@ struct DocumentLoading {
     _ message: String,
     hint: String? = nil,
     path: String? = "include",
-    at place: Node
+    at includeNode: Node
   ) {
     diagnostics.append(
-      Diagnostic(code, message, hint: hint, path: path, file: place.source, at: place.location)
+      Diagnostic(
+        code,
+        message,
+        hint: hint,
+        path: path,
+        file: includeNode.source,
+        at: includeNode.location
+      )
     )
   }
 }

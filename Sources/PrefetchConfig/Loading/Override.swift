@@ -159,7 +159,7 @@ struct OverrideApplication {
       return Self.unplaced(shaping.normalised(node, as: shape))
     }
     guard case .list = shape else {
-      return Node(.scalar(Scalar(override.text, kind: .plain)), at: nil, in: override.source)
+      return Node(.scalar(Scalar(override.text, kind: .unquoted)), at: nil, in: override.source)
     }
     // An unset shell variable must not lift what the list demands.
     guard !trimmed.isEmpty else {
@@ -171,7 +171,9 @@ struct OverrideApplication {
     }
     let separator: Character = override.text.contains("\n") ? "\n" : ","
     let parts = override.text.split(separator: separator).map(Blanks.trimmed).filter { !$0.isEmpty }
-    let nodes = parts.map { Node(.scalar(Scalar($0, kind: .plain)), at: nil, in: override.source) }
+    let nodes = parts.map {
+      Node(.scalar(Scalar($0, kind: .unquoted)), at: nil, in: override.source)
+    }
     return Node(.sequence(nodes), at: nil, in: override.source)
   }
 

@@ -27,10 +27,10 @@ struct OverrideResolution {
     switch (shape, step) {
     case (.object(let object), .key(let spelling)):
       guard let key = object.key(spelled: spelling) else {
-        let place =
-          steps.isEmpty ? nil : Configuration.placeHint(of: spelling) { "`--set \($0)=…`" }
+        let levelHint =
+          steps.isEmpty ? nil : Configuration.topLevelHint(of: spelling) { "`--set \($0)=…`" }
         let hint =
-          place
+          levelHint
           ?? Choices.suggestion(
             for: KeySpelling.normalised(spelling),
             among: object.keys.map(\.name)

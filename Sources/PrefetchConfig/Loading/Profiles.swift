@@ -83,12 +83,12 @@ struct ProfileReading {
     guard !variables.isEmpty else { return tree }
     var tree = tree
     var entries = tree.mapping ?? []
-    let place = entries.firstIndex { $0.key == "vars" }
-    let known = place.flatMap { entries[$0].value.mapping } ?? []
+    let index = entries.firstIndex { $0.key == "vars" }
+    let known = index.flatMap { entries[$0].value.mapping } ?? []
     let kept = known.filter { entry in !variables.contains { $0.key == entry.key } }
     let merged = Node(.mapping(kept + variables), at: nil, in: tree.source)
     let entry = Node.Entry(key: "vars", keyLocation: nil, value: merged)
-    if let place { entries[place] = entry } else { entries.append(entry) }
+    if let index { entries[index] = entry } else { entries.append(entry) }
     tree.content = .mapping(entries)
     return tree
   }

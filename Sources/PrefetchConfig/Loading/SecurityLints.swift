@@ -45,7 +45,7 @@ extension LoadedConfiguration {
 
   /// Exceptions for deep subdomains: the platform documents one label, but accepts any number.
   private var deepExceptions: [Diagnostic] {
-    let table = configuration.transportSecurity.decisive.exceptions
+    let table = configuration.transportSecurity.effective.exceptions
     return namedHosts.compactMap { host in
       guard let (name, _) = table.entry(for: host), Self.labels(of: host, above: name) > 1 else {
         return nil

@@ -17,13 +17,13 @@ enum TreeMerge {
     else {
       return upper
     }
-    var places: [String: Int] = [:]
-    for (index, entry) in entries.enumerated() where places[entry.key] == nil {
-      places[entry.key] = index
+    var indices: [String: Int] = [:]
+    for (index, entry) in entries.enumerated() where indices[entry.key] == nil {
+      indices[entry.key] = index
     }
     for other in others {
-      guard let index = places[other.key] else {
-        places[other.key] = entries.count
+      guard let index = indices[other.key] else {
+        indices[other.key] = entries.count
         entries.append(other)
         continue
       }
@@ -43,14 +43,14 @@ enum TreeMerge {
   private static func mergedSegments(_ lower: Node, _ upper: Node) -> Node {
     guard let below = lower.sequence, let above = upper.sequence else { return upper }
     var segments = below
-    var places: [String: Int] = [:]
+    var indices: [String: Int] = [:]
     for (index, segment) in below.enumerated() {
-      guard let name = Self.name(of: segment), places[name] == nil else { continue }
-      places[name] = index
+      guard let name = Self.name(of: segment), indices[name] == nil else { continue }
+      indices[name] = index
     }
     for segment in above {
       // Names repeated within a document stay separate, so that they are reported.
-      if let index = Self.name(of: segment).flatMap({ places[$0] }) {
+      if let index = Self.name(of: segment).flatMap({ indices[$0] }) {
         segments[index] = nested(asMapping(segments[index]), asMapping(segment))
       } else {
         segments.append(segment)

@@ -7,14 +7,14 @@ extension LoadedConfiguration {
     isPEM: (String) -> Bool = { _ in true }
   ) -> [Diagnostic] {
     let tls = ValuePath([.key("tls")])
-    var files: [(path: String?, isFolder: Bool, place: ValuePath)] = [
+    var files: [(path: String?, isFolder: Bool, location: ValuePath)] = [
       (configuration.settings.caFile, false, tls.appending(.key("ca_file"))),
       (configuration.settings.caDirectory, true, tls.appending(.key("ca_dir"))),
     ]
     for (host, client) in configuration.policy.connections.clients.sorted(by: { $0.key < $1.key }) {
-      let place = tls.appending(.key("client")).appending(.key(host))
-      files.append((client.certificate, false, place.appending(.key("certificate"))))
-      files.append((client.key, false, place.appending(.key("key"))))
+      let location = tls.appending(.key("client")).appending(.key(host))
+      files.append((client.certificate, false, location.appending(.key("certificate"))))
+      files.append((client.key, false, location.appending(.key("key"))))
     }
     if let path = configuration.settings.caFile, isReadable(path, false), !isPEM(path) {
       return [
@@ -33,8 +33,8 @@ extension LoadedConfiguration {
       return diagnostic(
         "config.unreadable-file",
         "`\(path)` is missing or cannot be read",
-        hint: "`\(file.place.description)` names it",
-        at: file.place
+        hint: "`\(file.location.description)` names it",
+        at: file.location
       )
     }
   }

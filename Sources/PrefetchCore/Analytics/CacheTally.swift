@@ -4,7 +4,7 @@ package struct CacheTally: Sendable {
     package var fetches: Int64 = 0
     package var misses: Int64 = 0
 
-    mutating func note(isHit: Bool) {
+    mutating func add(isHit: Bool) {
       if isHit { fetches += 1 } else { misses += 1 }
     }
 
@@ -27,29 +27,29 @@ package struct CacheTally: Sendable {
   /// Maximum of URLs that are counted separately.
   private static let most = 1000
   /// Maximum of URLs that are reported separately, so that the queue has room for other events.
-  private static let mostTold = 50
+  private static let maximumReported = 50
 
   package init(_ prefixes: MetricPrefixes) {
     self.prefixes = prefixes
   }
 
-  package mutating func note(_ url: String, isHit: Bool) {
+  package mutating func count(_ url: String, isHit: Bool) {
     for name in prefixes.names(counting: url) { metrics[name, default: 0] += 1 }
     if counts.count < Self.most || counts[url] != nil {
-      counts[url, default: Count()].note(isHit: isHit)
+      counts[url, default: Count()].add(isHit: isHit)
     } else {
-      others.note(isHit: isHit)
+      others.add(isHit: isHit)
     }
   }
 
-  package mutating func take() -> Figures {
+  package mutating func drain() -> Figures {
     let ranked = counts.sorted {
       let (a, b) = ($0.value.fetches + $0.value.misses, $1.value.fetches + $1.value.misses)
       return a == b ? $0.key < $1.key : a > b
     }
     var figures = Figures()
-    figures.urls = ranked.prefix(Self.mostTold).map { ($0.key, $0.value) }
-    figures.others = ranked.dropFirst(Self.mostTold).reduce(others) { $0 + $1.value }
+    figures.urls = ranked.prefix(Self.maximumReported).map { ($0.key, $0.value) }
+    figures.others = ranked.dropFirst(Self.maximumReported).reduce(others) { $0 + $1.value }
     figures.metrics = metrics.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     self = CacheTally(prefixes)
     return figures

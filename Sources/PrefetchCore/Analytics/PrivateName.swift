@@ -37,13 +37,13 @@ package enum PrivateName: Hashable, Sendable {
   /// Whether text has an id such as `user-4711`, or 16 hexadecimal digits, as device ids have.
   private static func holdsUserID(_ text: [UInt8]) -> Bool {
     let words = text.split { !isWord($0) || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-") }
-    for (place, word) in words.enumerated() {
+    for (index, word) in words.enumerated() {
       let letters = word.prefix { !ASCII.isDigit($0) }
       let rest = word.dropFirst(letters.count)
       guard persons.contains(String(decoding: letters, as: UTF8.self).lowercased()) else {
         continue
       }
-      let next = place + 1 < words.count ? words[place + 1] : []
+      let next = index + 1 < words.count ? words[index + 1] : []
       // `user2` may be a second way to do something; `user 2031` is a person.
       if rest.count > 2 || (rest.isEmpty && isNumbered(next)) { return true }
     }

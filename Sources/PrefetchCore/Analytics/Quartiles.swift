@@ -34,12 +34,12 @@ package struct Quartiles: OptionSet, Hashable, Sendable {
       // Without a length only the end can be recognised, and the whole if played from the start.
       return end == nil && (start <= .zero || percent == 100)
     }
-    let place = length * percent / 100
-    guard start <= place else { return false }
+    let mark = length * percent / 100
+    guard start <= mark else { return false }
     guard let end else { return true }
     // Players stop a little before the end.
     let slack: Duration = percent == 100 ? min(.seconds(1), length / 100) : .zero
-    return place <= end + slack
+    return mark <= end + slack
   }
 
   package var percents: [Int] {

@@ -19,14 +19,14 @@ package struct SendingPause: Hashable, Sendable {
     return now < since || until <= now
   }
 
-  /// Returns a pause twice as long; `asked` is the collector's own minimum.
-  package func afterFailure(at now: Instant, asked: Duration?) -> SendingPause {
+  /// Returns a pause twice as long; `retryAfter` is the collector's own minimum.
+  package func afterFailure(at now: Instant, retryAfter: Duration?) -> SendingPause {
     let doublings = min(failures, Self.mostDoublings)
     let pause = min(Self.shortest * (1 << doublings), Self.longest)
     return SendingPause(
       failures: min(failures, Self.mostDoublings) + 1,
       since: now,
-      until: now + max(pause, asked ?? .zero)
+      until: now + max(pause, retryAfter ?? .zero)
     )
   }
 

@@ -23,14 +23,14 @@ package struct AutomaticVariant: Hashable, Sendable {
   }
 
   package struct Choice: Hashable, Sendable {
-    package var place: Int
+    package var index: Int
     /// Whether the choice replaces a whole that has not changed.
     package var isClimb = false
     /// Additional bytes that the choice needs.
     package var need: Int64 = 0
 
-    package init(place: Int, isClimb: Bool = false, need: Int64 = 0) {
-      self.place = place
+    package init(index: Int, isClimb: Bool = false, need: Int64 = 0) {
+      self.index = index
       self.isClimb = isClimb
       self.need = need
     }
@@ -52,7 +52,7 @@ package struct AutomaticVariant: Hashable, Sendable {
   /// Bytes of the stored whole.
   package var size: Int64 = 0
   /// Bytes that may be added to the store; nil without a limit.
-  package var spare: Int64?
+  package var roomLeft: Int64?
   package var sizeLimit: Int64?
   /// Keys of the documents of the stored whole, and of the unfinished one.
   package var held: Set<String> = []
@@ -64,32 +64,32 @@ package struct AutomaticVariant: Hashable, Sendable {
   /// Returns the variant to take; `steps` are in rising order and not empty.
   package func choice(among steps: [Step]) -> Choice {
     let held = steps.lastIndex { $0.isHeld }
-    let last = bound.place(among: steps.count)
+    let last = bound.index(among: steps.count)
     if !hasFailed, let begun = steps.lastIndex(where: \.isBegun) {
-      return Choice(place: begun, isClimb: isUnchanged && held.map { $0 != begun } ?? false)
+      return Choice(index: begun, isClimb: isUnchanged && held.map { $0 != begun } ?? false)
     }
     if isUnchanged, let held {
-      return mayClimb ? climb(from: held, to: last, among: steps) : Choice(place: held)
+      return mayClimb ? climb(from: held, to: last, among: steps) : Choice(index: held)
     }
     guard steps.contains(where: { $0.rate != nil }) else {
-      return Choice(place: min(suggested, bound).place(among: steps.count))
+      return Choice(index: min(suggested, bound).index(among: steps.count))
     }
-    let best = places(among: steps).last { $0 <= last && steps[$0].isBrought(Self.margin) } ?? 0
+    let best = indices(among: steps).last { $0 <= last && steps[$0].isBrought(Self.margin) } ?? 0
     // The stored variant stays as long as its host delivers it at playback speed.
-    if let held, best < held, held <= last, steps[held].isBrought(1) { return Choice(place: held) }
-    return Choice(place: best)
+    if let held, best < held, held <= last, steps[held].isBrought(1) { return Choice(index: held) }
+    return Choice(index: best)
   }
 
   /// Returns the best variant that fits, or else the stored one.
   private func climb(from held: Int, to last: Int, among steps: [Step]) -> Choice {
-    for place in places(among: steps).reversed() where held < place && place <= last {
-      guard steps[place].isBrought(Self.margin) else { continue }
-      let need = need(of: steps[place], after: steps[held])
-      if need <= min(spare ?? .max, sizeLimit ?? .max) {
-        return Choice(place: place, isClimb: true, need: need)
+    for index in indices(among: steps).reversed() where held < index && index <= last {
+      guard steps[index].isBrought(Self.margin) else { continue }
+      let need = need(of: steps[index], after: steps[held])
+      if need <= min(roomLeft ?? .max, sizeLimit ?? .max) {
+        return Choice(index: index, isClimb: true, need: need)
       }
     }
-    return Choice(place: held)
+    return Choice(index: held)
   }
 
   /// Returns the bytes for a new whole; the old one stays until the new one is complete.
@@ -98,8 +98,8 @@ package struct AutomaticVariant: Hashable, Sendable {
     return bytes < 1e18 ? Int64(bytes.rounded(.up)) : .max
   }
 
-  private func places(among steps: [Step]) -> [Int] {
-    BundleRules.Quality.allCases.map { $0.place(among: steps.count) }
+  private func indices(among steps: [Step]) -> [Int] {
+    BundleRules.Quality.allCases.map { $0.index(among: steps.count) }
   }
 }
 
@@ -109,7 +109,7 @@ package struct StreamMemory: Hashable, Sendable {
   /// Bytes per second by host, in the form of ``WebURL/authority``.
   package var rates: [String: Int64] = [:]
   /// Bytes that better variants may add to cache and disk; nil without a limit.
-  package var spare: Int64? = 0
+  package var roomLeft: Int64? = 0
 
   package init() {}
 }

@@ -49,10 +49,10 @@ package struct BundleFile: Hashable, Sendable {
   }
 
   /// Whether the file has the role of a part, and enough bytes for it.
-  package func has(_ part: BundlePart) -> Bool {
-    guard role == part.role, part.needed.map({ $0 <= size }) ?? true else { return false }
+  package func has(_ piece: BundlePiece) -> Bool {
+    guard role == piece.role, piece.needed.map({ $0 <= size }) ?? true else { return false }
     guard let prefix else { return true }
-    return part.prefix.map { $0 <= prefix } ?? false
+    return piece.prefix.map { $0 <= prefix } ?? false
   }
 
   /// Returns the file as a partial body; nil if the server cannot continue the same bytes.

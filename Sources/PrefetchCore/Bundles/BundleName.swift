@@ -1,16 +1,16 @@
 package enum BundleName {
   /// Returns the name of a stream's main playlist, after the last component of its URL's path.
   package static func main(of url: WebURL) -> String {
-    guard let plain = plain(lastPart(of: url)) else { return "index.m3u8" }
-    return plain.hasSuffix(".m3u8") || plain.hasSuffix(".m3u") ? plain : plain + ".m3u8"
+    guard let safe = safeName(lastComponent(of: url)) else { return "index.m3u8" }
+    return safe.hasSuffix(".m3u8") || safe.hasSuffix(".m3u") ? safe : safe + ".m3u8"
   }
 
   package static func stem(of entry: ManifestEntry) -> String {
     // All segments with the same ad space use one name for its ad.
     if let zone = entry.zone { return zone }
     let id = entry.isIdentifierMade ? nil : entry.id
-    let name = entry.path.map { withoutEnding(PathText.split($0).leaf) } ?? id
-    let stem = plain(name ?? withoutEnding(lastPart(of: entry.url))) ?? "ad"
+    let name = entry.path.map { withoutSuffix(PathText.split($0).leaf) } ?? id
+    let stem = safeName(name ?? withoutSuffix(lastComponent(of: entry.url))) ?? "ad"
     return String(stem.map { $0 == "." ? "-" : $0 })
   }
 
@@ -64,31 +64,31 @@ package enum BundleName {
   }
 
   /// Returns the suffix by which players and servers know the type.
-  package static func ending(of url: WebURL) -> String? {
+  package static func suffix(of url: WebURL) -> String? {
     guard let dot = url.path.lastIndex(of: ".") else { return nil }
-    let ending = url.path[url.path.index(after: dot)...].lowercased()
-    guard (1...5).contains(ending.utf8.count),
-      ending.utf8.allSatisfy({ ASCII.isDigit($0) || (0x61...0x7A).contains($0) })
+    let suffix = url.path[url.path.index(after: dot)...].lowercased()
+    guard (1...5).contains(suffix.utf8.count),
+      suffix.utf8.allSatisfy({ ASCII.isDigit($0) || (0x61...0x7A).contains($0) })
     else { return nil }
-    return ending
+    return suffix
   }
 
-  private static func lastPart(of url: WebURL) -> String {
+  private static func lastComponent(of url: WebURL) -> String {
     url.path.split(separator: "/").last.map(String.init) ?? ""
   }
 
-  private static func withoutEnding(_ name: String) -> String {
+  private static func withoutSuffix(_ name: String) -> String {
     guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return name }
     return String(name[..<dot])
   }
 
-  private static func plain(_ name: String) -> String? {
-    let bytes = name.utf8.filter { isPlain($0) || $0 == UInt8(ascii: ".") }
+  private static func safeName(_ name: String) -> String? {
+    let bytes = name.utf8.filter { isSafe($0) || $0 == UInt8(ascii: ".") }
       .drop { $0 == UInt8(ascii: ".") }.prefix(100)
     return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
   }
 
-  private static func isPlain(_ byte: UInt8) -> Bool {
+  private static func isSafe(_ byte: UInt8) -> Bool {
     ASCII.isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
       || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
   }

@@ -10,9 +10,9 @@ package struct BundleDocument: Sendable {
 package struct BundleReading: Hashable, Sendable {
   /// Further documents that are needed before anything else is known.
   package var documents: [BundleRequest] = []
-  package var parts: [BundlePart] = []
+  package var pieces: [BundlePiece] = []
   /// Index of the part to open first; nil to open the first text.
-  package var mainPart: Int?
+  package var mainPiece: Int?
   /// Texts made from the documents, the one to open first.
   package var texts: [BundleText] = []
   /// Whether the parts are only the beginning of the item.
@@ -43,7 +43,7 @@ package struct BundleRequest: Hashable, Sendable {
 }
 
 /// A file that an item needs, other than its documents.
-package struct BundlePart: Hashable, Sendable {
+package struct BundlePiece: Hashable, Sendable {
   package var url: WebURL
   package var role: BundleFile.Role
   package var type: String?

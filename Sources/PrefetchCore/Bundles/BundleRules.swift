@@ -5,11 +5,11 @@ package struct BundleRules: Hashable, Sendable {
     case high
 
     package static func < (a: Self, b: Self) -> Bool {
-      a.place(among: 3) < b.place(among: 3)
+      a.index(among: 3) < b.index(among: 3)
     }
 
     /// Returns the index of the quality among `count` variants in rising order.
-    package func place(among count: Int) -> Int {
+    package func index(among count: Int) -> Int {
       switch self {
       case .low: 0
       case .medium: (count - 1) / 2
@@ -30,7 +30,7 @@ package struct BundleRules: Hashable, Sendable {
   /// Length to take, in seconds; 0 for all.
   package var seconds = 0
   /// Whether a live stream is stored as it is at the moment.
-  package var takesLive = false
+  package var acceptsLive = false
   package var storesKeys = true
   /// URL parameters that do not distinguish files.
   package var ignoredParameters: [String] = []
@@ -39,7 +39,7 @@ package struct BundleRules: Hashable, Sendable {
 
   /// Media types of videos to take; empty for those that every player supports.
   package var mediaTypes: [String] = []
-  package var takesExtensions = false
+  package var includesExtensions = false
 
   // MARK: Of one item
 

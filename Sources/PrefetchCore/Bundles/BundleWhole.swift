@@ -1,7 +1,7 @@
 extension BundleWork {
   mutating func namedTexts() -> [BundleText] {
     nameByContent()
-    if rules.form == .ad, reading.mainPart == nil { mark() }
+    if rules.form == .ad, reading.mainPiece == nil { mark() }
     return reading.texts
   }
 
@@ -15,21 +15,21 @@ extension BundleWork {
     }
     var used: Set<String> = []
     // A playlist stands before those that it names.
-    for place in reading.texts.indices.reversed() where reading.texts[place].isPlaylist {
-      let bytes = BundleName.renaming(reading.texts[place].bytes, by: names, &used)
+    for index in reading.texts.indices.reversed() where reading.texts[index].isPlaylist {
+      let bytes = BundleName.renaming(reading.texts[index].bytes, by: names, &used)
       var hash = StableHash()
       hash.combine(bytes[...])
       let mark = String(hash.value, radix: 16)
-      let name = reading.texts[place].name
+      let name = reading.texts[index].name
       names[name] = BundleName.marked(name, mark.prefix(BundleName.markSize))
-      reading.texts[place].bytes = bytes
+      reading.texts[index].bytes = bytes
     }
-    for place in files.indices {
-      guard let name = files[place]?.name, used.contains(name) else { continue }
-      files[place]?.name = names[name] ?? name
+    for index in files.indices {
+      guard let name = files[index]?.name, used.contains(name) else { continue }
+      files[index]?.name = names[name] ?? name
     }
-    for place in reading.texts.indices where used.contains(reading.texts[place].name) {
-      reading.texts[place].name = names[reading.texts[place].name] ?? reading.texts[place].name
+    for index in reading.texts.indices where used.contains(reading.texts[index].name) {
+      reading.texts[index].name = names[reading.texts[index].name] ?? reading.texts[index].name
     }
   }
 
@@ -57,18 +57,23 @@ extension BundleWork {
       file.mime = text.mime
       return file
     }
-    let parts = files.compactMap(\.self)
-    let told = documents.filter { !$0.isAnswer }.map(\.file)
+    let present = files.compactMap(\.self)
+    let documentFiles = documents.filter { !$0.isAdResponse }.map(\.file)
     // The main file of an ad has no fixed name, so it is among the files too.
-    guard rules.form == .ad else { return (told + parts + texts.dropFirst().reversed(), texts[0]) }
-    return (told + parts + texts.reversed(), reading.mainPart.flatMap { files[$0] } ?? texts[0])
+    guard rules.form == .ad else {
+      return (documentFiles + present + texts.dropFirst().reversed(), texts[0])
+    }
+    return (
+      documentFiles + present + texts.reversed(),
+      reading.mainPiece.flatMap { files[$0] } ?? texts[0]
+    )
   }
 
   struct Whole {
     var record: ContentRecord
     /// Body of the main file, if it came.
     var main: StagedBody?
-    var besides: [StagedBody] = []
+    var otherBodies: [StagedBody] = []
     var surplus: [StagedBody] = []
     /// Whether readers find the same files as before.
     var isSame: Bool
@@ -110,7 +115,7 @@ extension BundleWork {
       } else if body.digest == main.digest, whole.main == nil {
         whole.main = body
       } else {
-        whole.besides.append(body)
+        whole.otherBodies.append(body)
       }
     }
     return whole
@@ -125,7 +130,7 @@ extension BundleWork {
     // The documents say which edition the files are of.
     waiting += documents.filter { $0.bytes != nil }.map(\.file).map(\.reserved)
     whole.record.files += waiting
-    whole.besides += whole.surplus.filter { wanted.contains($0.digest) }
+    whole.otherBodies += whole.surplus.filter { wanted.contains($0.digest) }
     whole.surplus.removeAll { wanted.contains($0.digest) }
   }
 
@@ -139,8 +144,8 @@ extension BundleWork {
 
   /// Returns the download time, by which the next quality is chosen; nil if it says nothing.
   func download(at now: Duration) -> PastDownload? {
-    let hasParts = rules.form == .ad ? !arrivals.files.isEmpty : !arrivals.bodies.isEmpty
-    guard let quality = reading.quality ?? rules.quality, reading.hasChoice, hasParts else {
+    let hasPieces = rules.form == .ad ? !arrivals.files.isEmpty : !arrivals.bodies.isEmpty
+    guard let quality = reading.quality ?? rules.quality, reading.hasChoice, hasPieces else {
       return nil
     }
     return PastDownload(
@@ -176,9 +181,9 @@ extension BundleWork {
   /// Files for the next run: those of the new whole, and reserved ones not looked at in this run.
   var toReserve: [BundleFile] {
     // Stored files of parts in doubt are of another edition.
-    let wanted = Set(reading.parts.filter { !$0.isInDoubt }.map { rules.key(of: $0.url) })
+    let wanted = Set(reading.pieces.filter { !$0.isInDoubt }.map { rules.key(of: $0.url) })
     let new =
-      documents.filter { !$0.isAnswer && $0.bytes != nil }.map(\.file)
+      documents.filter { !$0.isAdResponse && $0.bytes != nil }.map(\.file)
       + files.compactMap(\.self)
     let keys = Set(new.map(\.key))
     let left = kept.reserved.values.filter { file in

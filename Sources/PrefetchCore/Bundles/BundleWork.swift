@@ -4,7 +4,7 @@ struct BundleWork {
     var url: WebURL
     var base: WebURL
     /// Whether the document is an ad server's answer, which differs each time.
-    var isAnswer: Bool
+    var isAdResponse: Bool
     /// Place of the bytes; nil until the document is here.
     var bytes: ManifestSource.Bytes?
     var file: BundleFile
@@ -14,10 +14,10 @@ struct BundleWork {
 
   enum Role: Hashable {
     case document(Int)
-    case part(Int)
+    case piece(Int)
   }
 
-  enum Ending {
+  enum Outcome {
     case failed(Failure)
     case deferred(Deferral?)
 
@@ -42,7 +42,7 @@ struct BundleWork {
     var begunAt: Duration
     var sizeLimit: Int64?
     /// Whether stored files are revalidated too.
-    var asksForAll: Bool
+    var requestsAll: Bool
     /// Whether no piece is requested, as in a dry run.
     var isProbe: Bool
   }
@@ -56,7 +56,7 @@ struct BundleWork {
     var beginning: PartialBody?
   }
 
-  struct Answer {
+  struct Response {
     var response: TransferResponse
     var hop: WebURL
     /// Provenance of the URLs in the response.
@@ -79,7 +79,7 @@ struct BundleWork {
   private(set) var documents: [Document]
   private(set) var namer: Provenance
   var reading = BundleReading()
-  /// Files in the order of ``BundleReading/parts``; nil for a missing one.
+  /// Files in the order of ``BundleReading/pieces``; nil for a missing one.
   var files: [BundleFile?] = []
   var arrivals = Arrivals()
   /// Reason why a server of the ad chain was skipped.
@@ -90,7 +90,7 @@ struct BundleWork {
   var open = 0
   private(set) var size: Int64 = 0
   /// Reason why the item will not be complete in this run.
-  var ending: Ending?
+  var outcome: Outcome?
   /// Files reserved for the next run while only the beginning is shown.
   private(set) var rest: [BundleFile] = []
   /// Response for the item's own document.
@@ -99,7 +99,7 @@ struct BundleWork {
   /// Returns nil if the item's own document was confirmed, but its body is lost.
   init?(
     at url: WebURL,
-    _ answer: Answer,
+    _ arrival: Response,
     body: StagedBody?,
     stored: [BundleFile],
     rules: BundleRules,
@@ -118,13 +118,13 @@ struct BundleWork {
       file = known
       bytes = .stored(known.digest)
     }
-    file.validators = Validators(answer.response.headers)
-    file.finalURL = answer.hop == url ? nil : answer.hop.string
+    file.validators = Validators(arrival.response.headers)
+    file.finalURL = arrival.hop == url ? nil : arrival.hop.string
     kept = KeptFiles(stored)
     var document = Document(
       url: url,
-      base: answer.hop,
-      isAnswer: rules.form == .ad,
+      base: arrival.hop,
+      isAdResponse: rules.form == .ad,
       bytes: bytes,
       file: file
     )
@@ -132,8 +132,8 @@ struct BundleWork {
     documents = [document]
     self.terms = terms
     self.rules = rules
-    namer = answer.provenance
-    response = answer.response
+    namer = arrival.provenance
+    response = arrival.response
     arrivals.root = body
     arrivals.isNews = body.map { kept.stored[key]?.digest != $0.digest } ?? false
   }
@@ -141,12 +141,12 @@ struct BundleWork {
   /// Received bodies that are not stored yet.
   var staged: [StagedBody] { arrivals.bodies + [arrivals.root].compactMap(\.self) }
 
-  func isAnswer(_ role: Role) -> Bool {
-    if case .document(let number) = role { documents[number].isAnswer } else { false }
+  func isAdResponse(_ role: Role) -> Bool {
+    if case .document(let number) = role { documents[number].isAdResponse } else { false }
   }
 
-  func part(_ role: Role) -> BundlePart? {
-    if case .part(let number) = role { reading.parts[number] } else { nil }
+  func listedPiece(_ role: Role) -> BundlePiece? {
+    if case .piece(let number) = role { reading.pieces[number] } else { nil }
   }
 
   // MARK: What it consists of
@@ -171,17 +171,17 @@ struct BundleWork {
   ) -> [Wanted] {
     switch result {
     case _ where rules.shown != nil:
-      takeBeginning(try? result.get())
+      restoreBeginning(try? result.get())
       return []
     case .failure(let failure):
-      ending = .failed(failure.code == .empty ? passedOver ?? failure : failure)
+      outcome = .failed(failure.code == .empty ? passedOver ?? failure : failure)
       return []
     case .success(let new) where new.documents.isEmpty:
       reading = new
-      files = [BundleFile?](repeating: nil, count: new.parts.count)
+      files = [BundleFile?](repeating: nil, count: new.pieces.count)
       size = 0
-      ending = objection(to: new).map { .failed($0) }
-      return ending != nil ? [] : new.parts.indices.compactMap { want(part: $0, isHere: isHere) }
+      outcome = objection(to: new).map { .failed($0) }
+      return outcome != nil ? [] : new.pieces.indices.compactMap { want(piece: $0, isHere: isHere) }
     case .success(let new):
       reading.choice = new.choice
       return new.documents.compactMap { want($0, isHere: isHere) }
@@ -203,7 +203,7 @@ struct BundleWork {
     isHere: (ContentDigest) -> Bool
   ) -> Wanted? {
     guard documents.count < Self.mostDocuments else {
-      ending = .failed(Failure(.manifestInvalid, "it names too many further documents"))
+      outcome = .failed(Failure(.manifestInvalid, "it names too many further documents"))
       return nil
     }
     let key = rules.key(of: wanted.url)
@@ -213,7 +213,7 @@ struct BundleWork {
       Document(
         url: wanted.url,
         base: wanted.url,
-        isAnswer: wanted.type == BundleForm.ad.rawValue,
+        isAdResponse: wanted.type == BundleForm.ad.rawValue,
         bytes: nil,
         file: stored
           ?? BundleFile(role: .document, key: key, name: "", digest: .none, size: 0),
@@ -229,18 +229,18 @@ struct BundleWork {
   private static let mostDocuments = 1_000
 
   /// Takes the stored or received file of a part, or returns the request for it.
-  private mutating func want(part place: Int, isHere: (ContentDigest) -> Bool) -> Wanted? {
-    let part = reading.parts[place]
-    let key = rules.key(of: part.url)
-    if let file = arrivals.files[key], file.role == part.role {
-      take(file, as: place)
+  private mutating func want(piece index: Int, isHere: (ContentDigest) -> Bool) -> Wanted? {
+    let listed = reading.pieces[index]
+    let key = rules.key(of: listed.url)
+    if let file = arrivals.files[key], file.role == listed.role {
+      addKept(file, as: index)
       return nil
     }
-    let known = kept.files(for: part, known: key).first { isHere($0.digest) }
+    let known = kept.files(for: listed, known: key).first { isHere($0.digest) }
     // An ad has no playlist.
     let isKnown = rules.form == .ad || known.map(kept.isOfUnknownEdition) == false
-    if let known, !terms.asksForAll, !part.isInDoubt, isKnown {
-      take(known, as: place)
+    if let known, !terms.requestsAll, !listed.isInDoubt, isKnown {
+      addKept(known, as: index)
       return nil
     }
     // In a dry run it is enough to know that a file would come.
@@ -248,39 +248,39 @@ struct BundleWork {
       arrivals.isNews = true
       return nil
     }
-    var entry = ManifestEntry(url: part.url)
-    entry.type = part.type
-    entry.alternates = part.alternates
-    if let prefix = part.prefix {
+    var entry = ManifestEntry(url: listed.url)
+    entry.type = listed.type
+    entry.alternates = listed.alternates
+    if let prefix = listed.prefix {
       entry.headers = [HeaderField("Range", "bytes=0-\(prefix - 1)")]
     }
-    let beginning = kept.beginnings(of: part, known: key).first { isHere($0.digest) }
+    let beginning = kept.beginnings(of: listed, known: key).first { isHere($0.digest) }
     return Wanted(
       entry: entry,
-      role: .part(place),
+      role: .piece(index),
       kept: known,
-      beginning: beginning?.beginning(of: part.url)
+      beginning: beginning?.beginning(of: listed.url)
     )
   }
 
   /// Takes the content of the documents up to the end of the files that are here.
-  private mutating func takeBeginning(_ beginning: BundleReading?) {
+  private mutating func restoreBeginning(_ beginning: BundleReading?) {
     reading.texts = []
     guard let beginning else { return }
     let known = Dictionary(files.compactMap { $0.map { ($0.key, $0) } }) { first, _ in first }
     reading = beginning
-    files = beginning.parts.map { part in
-      var file = known[rules.key(of: part.url)]
-      file?.name = part.name
+    files = beginning.pieces.map { listed in
+      var file = known[rules.key(of: listed.url)]
+      file?.name = listed.name
       return file
     }
   }
 
-  private mutating func take(_ kept: BundleFile, as place: Int) {
+  private mutating func addKept(_ kept: BundleFile, as index: Int) {
     var file = kept
-    file.name = reading.parts[place].name
+    file.name = reading.pieces[index].name
     file.isReserved = false
-    files[place] = file
+    files[index] = file
     size += file.size
   }
 
@@ -293,34 +293,38 @@ struct BundleWork {
     as role: Role,
     isRest: Bool
   ) -> Failure? {
-    guard let part = part(role) else { return nil }
+    guard let listed = listedPiece(role) else { return nil }
     if response.status == 206, !isRest {
       let range = response.headers.combined("Content-Range").flatMap { ContentRange($0) }
-      guard part.prefix != nil, range?.bounds?.lowerBound == 0 else {
+      guard listed.prefix != nil, range?.bounds?.lowerBound == 0 else {
         return Failure(.badResponse, "the server sent another part than requested")
       }
     }
-    return part.objection(to: body, type: response.headers[.contentType])
+    return listed.objection(to: body, type: response.headers[.contentType])
   }
 
   /// Records that the stored file of a piece was confirmed.
-  mutating func confirm(_ piece: Bundles.Piece, by answer: Answer) {
+  mutating func confirm(_ piece: Bundles.Piece, by arrival: Response) {
     switch piece.role {
     case .document(let number):
       documents[number].bytes = .stored(documents[number].file.digest)
-      note(answer, as: number)
-    case .part(let number):
-      if let kept = piece.kept { take(kept, as: number) }
+      recordProvenance(arrival, as: number)
+    case .piece(let number):
+      if let kept = piece.kept { addKept(kept, as: number) }
     }
   }
 
   /// Records that the ad servers had no ad for a document.
-  mutating func takeNothing(as role: Role) {
+  mutating func recordNoAd(for role: Role) {
     if case .document(let number) = role { documents[number].bytes = .nothing }
   }
 
   /// Takes the body of a piece; returns an objection if all files together are too large.
-  mutating func take(_ body: StagedBody, for piece: Bundles.Piece, by answer: Answer) -> Failure? {
+  mutating func accept(
+    _ body: StagedBody,
+    for piece: Bundles.Piece,
+    by arrival: Response
+  ) -> Failure? {
     var staged = body
     staged.prefix = []
     arrivals.bodies.append(staged)
@@ -331,23 +335,23 @@ struct BundleWork {
       if !isKnown { arrivals.isNews = true }
       documents[number].file.digest = body.digest
       documents[number].file.size = body.size
-      documents[number].file.validators = Validators(answer.response.headers)
+      documents[number].file.validators = Validators(arrival.response.headers)
       documents[number].bytes = .staged(staged)
-      note(answer, as: number)
-    case .part(let number):
-      let part = reading.parts[number]
+      recordProvenance(arrival, as: number)
+    case .piece(let number):
+      let listed = reading.pieces[number]
       if piece.kept?.digest != body.digest { arrivals.isNews = true }
       var file = BundleFile(
-        role: part.role,
-        key: rules.key(of: part.url),
-        name: part.name,
+        role: listed.role,
+        key: rules.key(of: listed.url),
+        name: listed.name,
         digest: body.digest,
         size: body.size
       )
-      if answer.response.status == 206 { file.prefix = part.prefix }
-      file.mime = answer.response.headers[.contentType]
-      file.validators = Validators(answer.response.headers)
-      file.finalURL = answer.hop == part.url ? nil : answer.hop.string
+      if arrival.response.status == 206 { file.prefix = listed.prefix }
+      file.mime = arrival.response.headers[.contentType]
+      file.validators = Validators(arrival.response.headers)
+      file.finalURL = arrival.hop == listed.url ? nil : arrival.hop.string
       files[number] = file
       arrivals.files[file.key] = file
     }
@@ -359,11 +363,11 @@ struct BundleWork {
   }
 
   /// Records base and provenance of a document; one public server makes all file URLs public.
-  private mutating func note(_ answer: Answer, as number: Int) {
-    documents[number].base = answer.hop
-    if answer.provenance == .publicServer { namer = .publicServer }
+  private mutating func recordProvenance(_ arrival: Response, as number: Int) {
+    documents[number].base = arrival.hop
+    if arrival.provenance == .publicServer { namer = .publicServer }
     documents[number].file.finalURL =
-      answer.hop == documents[number].url ? nil : answer.hop.string
+      arrival.hop == documents[number].url ? nil : arrival.hop.string
   }
 
   // MARK: Ends of pieces
@@ -375,28 +379,28 @@ struct BundleWork {
     case whole
   }
 
-  mutating func end(_ role: Role, at url: WebURL, _ ended: Ending, mayGoOn: Bool) -> Loss {
-    guard ending == nil else { return .none }
+  mutating func end(_ role: Role, at url: WebURL, _ ended: Outcome, mayContinue: Bool) -> Loss {
+    guard outcome == nil else { return .none }
     guard case .failed(let failure) = ended else {
-      ending = ended
+      outcome = ended
       return .whole
     }
     let named = named(failure, url, as: role)
     // After tampering nothing is shown.
-    if mayGoOn, failure.code.category == .content || failure.code.category == .connectivity {
-      if isAnswer(role) {
+    if mayContinue, failure.code.category == .content || failure.code.category == .connectivity {
+      if isAdResponse(role) {
         // Another server of the ad chain may have an ad.
-        takeNothing(as: role)
+        recordNoAd(for: role)
         passedOver = passedOver ?? named
         return .none
       }
-      if part(role)?.role == .extra {
+      if listedPiece(role)?.role == .extra {
         rules.leftOut.insert(rules.key(of: url))
         isToBeReadAgain = true
         return .extra("; without `\(url.redacted)`: \(failure.message)")
       }
     }
-    ending = .failed(named)
+    outcome = .failed(named)
     return .whole
   }
 
@@ -421,21 +425,21 @@ struct BundleWork {
     case isToBeRead
     case isWhole
     case isBegun
-    case ends(Ending)
+    case ends(Outcome)
   }
 
   /// Returns the next action; `mayShow` if the beginning would replace no shown whole.
   mutating func next(_ storeFailure: Failure?, mayShow: Bool = false) -> Next {
     guard open == 0 else { return .waits }
-    if ending == nil { ending = storeFailure.map { .failed($0) } }
-    if let ending {
+    if outcome == nil { outcome = storeFailure.map { .failed($0) } }
+    if let outcome {
       if rules.shown != nil, storeFailure == nil {
-        return reading.texts.isEmpty ? .ends(ending) : .isBegun
+        return reading.texts.isEmpty ? .ends(outcome) : .isBegun
       }
       let here = Set(files.compactMap { $0?.key })
       guard mayShow, storeFailure == nil, rules.keepsPartial, rules.form == .stream,
-        ending.leavesBeginning, !here.isEmpty
-      else { return .ends(ending) }
+        outcome.leavesBeginning, !here.isEmpty
+      else { return .ends(outcome) }
       // Must come before the shorter reading, since only the present one marks the parts in doubt.
       rest = toReserve
       rules.shown = here

@@ -9,17 +9,17 @@ struct Bundles {
 
   private var works: [Int: BundleWork] = [:]
   /// Bytes that better variants may still take; nil without a limit.
-  var spare: Int64?
-  /// Items with bytes already taken from `spare`.
+  var roomLeft: Int64?
+  /// Items with bytes already taken from `roomLeft`.
   private var withRoom: Set<Int> = []
   private var pieces: [Int: Piece] = [:]
 
   /// Takes spare bytes for an item; returns false if too few are left.
-  mutating func takeSpare(_ need: Int64, for item: Int) -> Bool {
+  mutating func reserveRoom(_ need: Int64, for item: Int) -> Bool {
     guard need > 0, !withRoom.contains(item) else { return true }
-    if let spare {
-      guard need <= spare else { return false }
-      self.spare = spare - need
+    if let roomLeft {
+      guard need <= roomLeft else { return false }
+      self.roomLeft = roomLeft - need
     }
     withRoom.insert(item)
     return true
@@ -44,22 +44,22 @@ struct Bundles {
     works[piece.bundle]?.open += 1
   }
 
-  /// Ends a piece; `mayGoOn` if its item may do without it.
+  /// Ends a piece; `mayContinue` if its item may do without it.
   mutating func end(
     _ item: Int,
     at url: WebURL,
-    _ ending: BundleWork.Ending?,
-    mayGoOn: Bool
+    _ outcome: BundleWork.Outcome?,
+    mayContinue: Bool
   ) -> BundleWork.Loss {
     guard let piece = pieces.removeValue(forKey: item) else { return .none }
     works[piece.bundle]?.open -= 1
-    guard let ending else { return .none }
-    return works[piece.bundle]?.end(piece.role, at: url, ending, mayGoOn: mayGoOn) ?? .none
+    guard let outcome else { return .none }
+    return works[piece.bundle]?.end(piece.role, at: url, outcome, mayContinue: mayContinue) ?? .none
   }
 
   /// Whether the item of a piece cannot be completed, so that no request is needed.
-  func isForsaken(_ item: Int) -> Bool {
-    piece(item).map { works[$0.bundle]?.ending != nil } ?? false
+  func cannotComplete(_ item: Int) -> Bool {
+    piece(item).map { works[$0.bundle]?.outcome != nil } ?? false
   }
 
   func parent(of item: Int) -> (item: Int, work: BundleWork)? {

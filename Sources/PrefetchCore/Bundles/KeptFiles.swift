@@ -15,15 +15,15 @@ struct KeptFiles {
   }
 
   /// Returns the stored files that satisfy a part, newest first.
-  func files(for part: BundlePart, known key: String) -> [BundleFile] {
-    [reserved[key], stored[key]].compactMap(\.self).filter { $0.has(part) }
+  func files(for piece: BundlePiece, known key: String) -> [BundleFile] {
+    [reserved[key], stored[key]].compactMap(\.self).filter { $0.has(piece) }
   }
 
   /// Returns the stored beginnings of a part that is now wanted whole, longest first.
-  func beginnings(of part: BundlePart, known key: String) -> [BundleFile] {
-    guard part.prefix == nil else { return [] }
+  func beginnings(of piece: BundlePiece, known key: String) -> [BundleFile] {
+    guard piece.prefix == nil else { return [] }
     return [reserved[key], stored[key]].compactMap(\.self)
-      .filter { $0.role == part.role && $0.prefix != nil }
+      .filter { $0.role == piece.role && $0.prefix != nil }
       .sorted { $1.size < $0.size }
   }
 

@@ -1,4 +1,4 @@
-extension BundlePart {
+extension BundlePiece {
   /// Returns the objection to a body; nil if it may be the part.
   package func objection(to body: StagedBody, type: String?) -> Failure? {
     switch role {

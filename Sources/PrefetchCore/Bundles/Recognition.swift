@@ -44,7 +44,7 @@ extension BundleForm {
 extension SegmentDeclaration {
   /// Whether undeclared playlists and ads are recognized: not in plain trees, nor for single URLs.
   package var recognizesBundles: Bool {
-    guard isStored, !asksHeadOnly, !name.isEmpty else { return false }
+    guard isStored, !requestsHeadOnly, !name.isEmpty else { return false }
     return publishing.map { $0.layout == .hls && $0.mirror == nil } ?? true
   }
 }

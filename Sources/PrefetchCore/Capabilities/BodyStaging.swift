@@ -23,7 +23,7 @@ package protocol BodySink: AnyObject {
   /// Closes an incomplete body and keeps its bytes for a later request; nil if they are not kept.
   func suspend() -> PartialBody?
   /// Makes `suspend` keep the received bytes, however few they are.
-  func valueAll()
+  func keepAnyPart()
   /// Drops the received bytes; has no effect after `finish` or a second call.
   func abandon()
   /// Starts another body after the last one finished; false if this takes a new sink.
@@ -31,7 +31,7 @@ package protocol BodySink: AnyObject {
 }
 
 extension BodySink {
-  package func valueAll() {}
+  package func keepAnyPart() {}
 
   package func begin(_ plan: BodyPlan) -> Bool {
     false
@@ -45,7 +45,7 @@ package struct StagedBody: Hashable, Sendable {
   package var size: Int64
   package var otherDigests: [DigestAlgorithm: [UInt8]]
   /// Reason why an inner digest cannot be computed.
-  package var objection: Failure?
+  package var digestFailure: Failure?
   /// First bytes of the body, up to ``prefixLength``, from which its type is recognised.
   package var prefix: [UInt8]
 

@@ -4,26 +4,26 @@ package protocol ContentStore: BodyStaging {
   /// Staging area of incoming bodies; any thread may use it.
   var staging: Staging { get }
   /// Reads all records, or those of `urls`, in one pass and without text.
-  func takeInventory(of urls: [String]?) throws(Failure) -> Inventory
+  func readInventory(of urls: [String]?) throws(Failure) -> Inventory
   /// Returns stored responses in order, nil for removed items; ids derived from URLs may be empty.
-  func stored(_ items: [Int64]) throws(Failure) -> [(any StoredAnswer)?]
+  func stored(_ items: [Int64]) throws(Failure) -> [(any StoredResponse)?]
   /// Whether objects may have been lost or added since the last run; checks 256 folders.
   func hasUnseenChanges() throws(Failure) -> Bool
   /// Returns missing objects of the inventory; lists only folders that changed since the last run.
   func missingObjects(of inventory: Inventory) throws(Failure) -> Set<ContentDigest>
-  func stored(url: String) throws(Failure) -> (any StoredAnswer)?
+  func stored(url: String) throws(Failure) -> (any StoredResponse)?
   /// Starts claiming URLs, which shows other runs what this run requests.
   func beginClaims() throws(Failure)
   func endClaims()
   /// Whether other runs are active; from then on each requested URL must be claimed.
-  func hasCompany() throws(Failure) -> Bool
+  func hasOtherRuns() throws(Failure) -> Bool
   /// Claims URLs until `release`; returns for each whether this run owns it.
   func claim(_ urls: [String]) throws(Failure) -> [Bool]
   func release(_ urls: [String])
   /// Returns users' pauses and removals of items since `beginClaims`; nil for neither.
   func controls(of urls: [String]) throws(Failure) -> [ItemControl?]
-  /// Returns the newest document that any configuration got from a URL by the request `asked`.
-  func document(at url: String, asked: UInt64) throws(Failure) -> DocumentRecord?
+  /// Returns the newest document that any configuration got from a URL by the request `requestHash`.
+  func document(at url: String, requestHash: UInt64) throws(Failure) -> DocumentRecord?
   /// Returns the size of an object that no row names, after hashing shows that it is intact.
   func intactObject(_ digest: ContentDigest) throws(Failure) -> Int64?
   /// Whether there may be objects that only a lost index named.
@@ -42,7 +42,7 @@ package protocol ContentStore: BodyStaging {
   func usedBytes() throws(Failure) -> Int64
   func diskSpace() throws(Failure) -> DiskSpace?
   /// Returns the cache's contents in the form that eviction needs.
-  func takeStock() throws(Failure) -> Stock
+  func readStock() throws(Failure) -> Stock
   func withObject<Result>(
     _ digest: ContentDigest,
     _ read: (RawSpan) throws -> Result
@@ -55,17 +55,17 @@ package protocol ContentStore: BodyStaging {
 }
 
 extension ContentStore {
-  package func takeInventory() throws(Failure) -> Inventory {
-    try takeInventory(of: nil)
+  package func readInventory() throws(Failure) -> Inventory {
+    try readInventory(of: nil)
   }
 }
 
 /// Defaults of a store that no other process uses.
 extension ContentStore {
-  package func stored(url: String) throws(Failure) -> (any StoredAnswer)? { nil }
+  package func stored(url: String) throws(Failure) -> (any StoredResponse)? { nil }
   package func beginClaims() {}
   package func endClaims() {}
-  package func hasCompany() -> Bool { false }
+  package func hasOtherRuns() -> Bool { false }
   package func seeksLostBodies() -> Bool { false }
   package func lostBody(_ digests: [ExpectedDigest]) -> FoundBody? { nil }
   package func dataVersion() -> Int64? { nil }
@@ -73,7 +73,7 @@ extension ContentStore {
   package func claim(_ urls: [String]) -> [Bool] { urls.map { _ in true } }
   package func release(_ urls: [String]) {}
   package func controls(of urls: [String]) -> [ItemControl?] { urls.map { _ in nil } }
-  package func document(at url: String, asked: UInt64) -> DocumentRecord? { nil }
+  package func document(at url: String, requestHash: UInt64) -> DocumentRecord? { nil }
 }
 
 extension ContentStore {
@@ -120,7 +120,7 @@ package struct SegmentRecord: Hashable, Sendable {
   package var manifest: ContentDigest?
   package var manifestFinalURL: String?
   /// Hash of the request that fetched the manifest.
-  package var manifestAsked: UInt64?
+  package var manifestRequestHash: UInt64?
   package var validators = Validators()
   /// `generated` time of the manifest, below which a later manifest is a rollback.
   package var generated: Instant?
@@ -142,7 +142,7 @@ package struct SegmentRecord: Hashable, Sendable {
     self.key = key
   }
 
-  package mutating func note(hosts urls: [WebURL]) {
+  package mutating func setHosts(of urls: [WebURL]) {
     let hosts = urls.count > Self.hostLimit ? nil : Set(urls.map(\.authority)).sorted()
     self.hosts = hosts
   }
@@ -160,7 +160,7 @@ package struct SegmentRecord: Hashable, Sendable {
     var record = DocumentRecord(url: url, digest: manifest)
     record.finalURL = manifestFinalURL
     record.validators = validators
-    record.asked = manifestAsked
+    record.requestHash = manifestRequestHash
     return record
   }
 
@@ -176,7 +176,7 @@ package struct DocumentRecord: Hashable, Sendable {
   package var finalURL: String?
   package var validators = Validators()
   /// Hash of the request that fetched the document.
-  package var asked: UInt64?
+  package var requestHash: UInt64?
   package var digest: ContentDigest
   /// Time at which a signed part says that it was made.
   package var generated: Instant?
@@ -273,7 +273,7 @@ package struct ContentRecord: Hashable, Sendable {
   package var finalURL: String?
   package var fetchedAt: Instant?
   package var validatedAt: Instant?
-  package var freshness = Freshness.silent(until: .distantFuture)
+  package var freshness = Freshness.undeclared(until: .distantFuture)
   package var hops: [HopTerms] = []
   package var variance: Variance?
   /// Expiry that the manifest declares; the content must not be used after it.
@@ -306,8 +306,8 @@ package struct ContentRecord: Hashable, Sendable {
   }
 
   /// Whether a response head describes the same file that was adopted.
-  package func isImported(like headers: HeaderBlock, size told: Int64?) -> Bool {
-    isImported && told == size
+  package func isImported(like headers: HeaderBlock, size reported: Int64?) -> Bool {
+    isImported && reported == size
       && headers[.lastModified].flatMap { HTTPDate.parse($0) }
         == validators.lastModified.flatMap { HTTPDate.parse($0) }
   }
@@ -327,7 +327,7 @@ package enum StoreChange: Sendable {
   indirect case store(
     ContentRecord,
     body: StagedBody?,
-    besides: [StagedBody] = [],
+    otherBodies: [StagedBody] = [],
     joining: [SegmentKey]
   )
   /// Adds bodies of items that had no record; each joins the segment that requested it.
@@ -353,7 +353,7 @@ package enum StoreChange: Sendable {
   package var bodies: [StagedBody] {
     switch self {
     case .arrived(let arrivals): arrivals.map(\.body)
-    case .store(_, let body, let parts, _): (body.map { [$0] } ?? []) + parts
+    case .store(_, let body, let others, _): (body.map { [$0] } ?? []) + others
     case .segment(_, let manifest): manifest.map { [$0] } ?? []
     case .documents(_, _, let bodies): bodies
     case .confirm, .join, .joinNew, .leave, .evict, .forget, .dated: []

@@ -69,12 +69,12 @@ package struct TransferRequest: Sendable {
   /// Byte allowances shared with other transfers; the transfer is broken off when one is used up.
   package var allowances: [Allowance] = []
   /// Order by which a worker judges the response, and the stored facts that a 304 confirms.
-  package var order: Order?
-  package var confirming: Confirmable?
+  package var expectedOutcome: Order?
+  package var storedForConfirmation: Confirmable?
   /// Lookup that a second tier may answer in place of the origin.
-  package var tierQuestion: TierQuestion?
+  package var tierRequest: TierRequest?
   /// Maximum time without received bytes; nil = the settings' value.
-  package var patience: Duration?
+  package var idleTimeout: Duration?
   /// Whether to refuse a body without a declared length, which could be endless.
   package var needsLength = false
   package var prefixLength = StagedBody.prefixLength
@@ -192,9 +192,9 @@ package final class TransferResult: Sendable {
   }
 
   /// Returns a copy with another outcome, adding the bytes that other requests for it received.
-  package func answered(
+  package func replacingOutcome(
     _ outcome: Result<TransferResponse, Failure>,
-    besides wireBytes: Int64
+    addingWireBytes wireBytes: Int64
   ) -> TransferResult {
     var figures = figures
     figures.wireBytes += wireBytes
@@ -220,14 +220,14 @@ package final class TransferResult: Sendable {
     )
   }
 
-  var isToldByTier: Bool {
-    if case .success(let response) = outcome { response.toldByTierAt != nil } else { false }
+  var isFromSecondTier: Bool {
+    if case .success(let response) = outcome { response.tierRespondedAt != nil } else { false }
   }
 
   func provenance(throughProxy isProxied: Bool) -> Provenance {
     switch outcome {
     case .success(let response): response.provenance(figures, throughProxy: isProxied)
-    case .failure: Provenance(answeredFrom: figures.remoteAddress, throughProxy: isProxied)
+    case .failure: Provenance(remoteAddress: figures.remoteAddress, throughProxy: isProxied)
     }
   }
 
@@ -235,7 +235,7 @@ package final class TransferResult: Sendable {
   var bodyTime: Duration? {
     switch outcome {
     case .success(let response):
-      response.body != nil && response.toldByTierAt == nil ? figures.total : nil
+      response.body != nil && response.tierRespondedAt == nil ? figures.total : nil
     case .failure: partial != nil ? figures.total : nil
     }
   }
@@ -268,27 +268,27 @@ package struct TransferResponse: Sendable {
   package let body: StagedBody?
   /// Time of the origin's response that a second tier passed on, or the current time for a body
   /// found by digest alone; nil if the origin answered.
-  package let toldByTierAt: Instant?
+  package let tierRespondedAt: Instant?
   /// Whether the origin behind the second tier answered from a local address.
-  package let isToldFromHere: Bool
+  package let originWasLocal: Bool
 
   package init(
     status: Int,
     headers: consuming HeaderBlock,
     body: consuming StagedBody?,
-    toldByTierAt: Instant? = nil,
-    isToldFromHere: Bool = false
+    tierRespondedAt: Instant? = nil,
+    originWasLocal: Bool = false
   ) {
     self.status = status
     self.headers = headers
     self.body = body
-    self.toldByTierAt = toldByTierAt
-    self.isToldFromHere = isToldFromHere
+    self.tierRespondedAt = tierRespondedAt
+    self.originWasLocal = originWasLocal
   }
 
   func provenance(_ figures: TransferFigures?, throughProxy isProxied: Bool) -> Provenance {
-    guard toldByTierAt == nil else { return isToldFromHere ? .local : .publicServer }
-    return Provenance(answeredFrom: figures?.remoteAddress, throughProxy: isProxied)
+    guard tierRespondedAt == nil else { return originWasLocal ? .local : .publicServer }
+    return Provenance(remoteAddress: figures?.remoteAddress, throughProxy: isProxied)
   }
 
   /// Whether the response shows that the host should get no further requests now.

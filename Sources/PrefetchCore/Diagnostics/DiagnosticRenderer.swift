@@ -29,14 +29,14 @@ package struct DiagnosticRenderer: Sendable {
   }
 
   private func heading(of diagnostic: Diagnostic) -> String {
-    let place = place(of: diagnostic)
-    let start = place.map { "\(DisplayText.escaped(UserInformation.masked($0))): " } ?? ""
+    let location = location(of: diagnostic)
+    let start = location.map { "\(DisplayText.escaped(UserInformation.masked($0))): " } ?? ""
     let severity = colored("\(diagnostic.severity.rawValue):", color(of: diagnostic.severity))
     return "\(start)\(severity) \(DisplayText.escaped(diagnostic.message))  [\(diagnostic.code)]"
   }
 
   /// Returns file and line, or file and key path if the file has no lines, as a binary plist.
-  private func place(of diagnostic: Diagnostic) -> String? {
+  private func location(of diagnostic: Diagnostic) -> String? {
     if let location = diagnostic.location { return location.description }
     guard let file = diagnostic.file, let path = diagnostic.path, !file.hasPrefix("-"),
       !file.hasPrefix("PREFETCH_")

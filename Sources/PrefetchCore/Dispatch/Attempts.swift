@@ -3,8 +3,8 @@ struct Attempts: Sendable {
   private(set) var requests = 0
   /// Attempts at the present source since it last made progress.
   private(set) var sinceProgress = 0
-  private(set) var ofSource = 0
-  private(set) var inAll = 0
+  private(set) var atSource = 0
+  private(set) var total = 0
   /// Whether the next request belongs to the current attempt.
   var isFollowUp = false
   private var wasFollowUp = false
@@ -15,30 +15,30 @@ struct Attempts: Sendable {
     requests += 1
     if !isFollowUp {
       sinceProgress += 1
-      ofSource += 1
-      inAll += 1
+      atSource += 1
+      total += 1
     }
     wasFollowUp = isFollowUp
     isFollowUp = false
   }
 
   /// Undoes the last ``begin()``, whose request never went out.
-  mutating func takeBack() {
+  mutating func undoBegin() {
     requests -= 1
     isFollowUp = wasFollowUp
     guard !wasFollowUp else { return }
     sinceProgress -= 1
-    ofSource -= 1
-    inAll -= 1
+    atSource -= 1
+    total -= 1
   }
 
-  mutating func noteProgress() {
+  mutating func recordProgress() {
     sinceProgress = 0
   }
 
   mutating func beginSource() {
     sinceProgress = 0
-    ofSource = 0
+    atSource = 0
     isFollowUp = false
     hasStartedOver = false
   }

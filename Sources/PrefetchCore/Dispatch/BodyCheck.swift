@@ -20,7 +20,7 @@ package enum BodyCheck {
     expectations: [ContentExpectation] = [],
     stored: Stored? = nil
   ) -> Failure? {
-    if let objection = body.objection { return objection }
+    if let objection = body.digestFailure { return objection }
     let digests = digests ?? entry.digests
     // Digests come first: a body of the wrong length may be a replaced version. Several values of
     // one algorithm are alternatives; every algorithm must match.
@@ -62,12 +62,12 @@ package enum BodyCheck {
     if let declared = entry.size, let size, declared != size {
       return Failure(.corrupted, "it has \(size) bytes, but \(declared) are declared")
     }
-    if let expected = entry.mime, let told = headers[.contentType],
-      essence(told) != essence(expected)
+    if let expected = entry.mime, let received = headers[.contentType],
+      essence(received) != essence(expected)
     {
       return Failure(
         .unexpectedContent,
-        "its type is `\(essence(told))`, but `\(essence(expected))` is declared"
+        "its type is `\(essence(received))`, but `\(essence(expected))` is declared"
       )
     }
     for expectation in expectations {

@@ -1,18 +1,18 @@
 /// Items that this run has claimed, so that no other run requests them; unused in a lone run.
 struct Claims: Sendable {
-  private(set) var hasCompany = false
+  private(set) var hasOtherRuns = false
   private var items: Set<Int> = []
   private var released: [String] = []
 
   /// Starts claiming because another run has joined; `items` are in flight already.
   mutating func begin(with items: Set<Int>) {
-    hasCompany = true
+    hasOtherRuns = true
     self.items = items
   }
 
   /// Whether an item must be claimed before its request.
-  func lacks(_ item: Int) -> Bool {
-    hasCompany && !items.contains(item)
+  func lacksClaim(_ item: Int) -> Bool {
+    hasOtherRuns && !items.contains(item)
   }
 
   mutating func add(_ item: Int) {
@@ -20,7 +20,7 @@ struct Claims: Sendable {
   }
 
   mutating func end(_ item: Int) -> Bool {
-    hasCompany && items.remove(item) != nil
+    hasOtherRuns && items.remove(item) != nil
   }
 
   mutating func release(_ url: String) {
@@ -28,7 +28,7 @@ struct Claims: Sendable {
   }
 
   /// Returns the URLs released since the last call.
-  mutating func takeReleased() -> [String] {
+  mutating func drainReleased() -> [String] {
     defer { released = [] }
     return released
   }

@@ -7,20 +7,20 @@ struct CommitBatch: Sendable {
   /// Body bytes of a full batch: enough to keep the disk busy, few enough for a short last commit.
   static let byteLimit: Int64 = 64 << 20
   /// Longest time that readers wait for a finished change.
-  static let patience: Duration = .seconds(1)
+  static let usualDelay: Duration = .seconds(1)
   /// Longest wait while other runs need the results.
-  private static let hurriedPatience: Duration = .milliseconds(100)
+  private static let hurriedDelay: Duration = .milliseconds(100)
   /// Longest wait in a server, where each client waits for its item.
-  static let patienceOfClients: Duration = .milliseconds(5)
+  static let clientDelay: Duration = .milliseconds(5)
 
-  init(patience: Duration = Self.patience) {
-    self.patience = patience
+  init(delay: Duration = Self.usualDelay) {
+    self.delay = delay
   }
 
-  mutating func hurry() {
-    guard Self.hurriedPatience < patience else { return }
-    due = due.map { $0 - (patience - Self.hurriedPatience) }
-    patience = Self.hurriedPatience
+  mutating func shortenPatience() {
+    guard Self.hurriedDelay < delay else { return }
+    due = due.map { $0 - (delay - Self.hurriedDelay) }
+    delay = Self.hurriedDelay
   }
 
   /// A change, and the item that settles when the change is committed.
@@ -28,25 +28,25 @@ struct CommitBatch: Sendable {
     var change: StoreChange
     var item: Int?
     /// Whether the change is dropped if it does not fit.
-    var isSpare = false
+    var isOptional = false
   }
 
   private(set) var entries: [Pending] = []
-  private var patience: Duration
+  private var delay: Duration
   private var confirmations: [Confirmation] = []
   private var arrivals: [Arrival] = []
   private var joins: [SegmentKey: [Int64]] = [:]
   /// Answers to offer to other machines once their bodies are committed, by body digest.
-  private var shared: [ContentDigest: [OriginAnswer]] = [:]
-  private var writingShared: [OriginAnswer] = []
+  private var shared: [ContentDigest: [OriginResponse]] = [:]
+  private var writingShared: [OriginResponse] = []
   /// Items of the confirmations and arrivals.
-  private var plain: [Int] = []
+  private var simple: [Int] = []
   private var itemCount = 0
   private var bytes: Int64 = 0
   private(set) var due: Duration?
   /// Entries of the commit in progress; the next commit waits for its end.
   private var writing: [Pending] = []
-  private var writingPlain: [Int] = []
+  private var writingSimple: [Int] = []
   private(set) var isWriting = false
 
   var isEmpty: Bool {
@@ -62,12 +62,12 @@ struct CommitBatch: Sendable {
     add(Pending(change: change), now: now)
   }
 
-  mutating func addSpare(_ change: StoreChange, now: Duration) {
-    add(Pending(change: change, isSpare: true), now: now)
+  mutating func addOptional(_ change: StoreChange, now: Duration) {
+    add(Pending(change: change, isOptional: true), now: now)
   }
 
-  mutating func dropSpare() -> [StagedBody] {
-    remove(at: entries.indices.filter { entries[$0].isSpare }).flatMap(\.change.bodies)
+  mutating func dropOptional() -> [StagedBody] {
+    remove(at: entries.indices.filter { entries[$0].isOptional }).flatMap(\.change.bodies)
   }
 
   mutating func add(item: Int, _ change: StoreChange, now: Duration) {
@@ -78,28 +78,28 @@ struct CommitBatch: Sendable {
     entries.append(entry)
     itemCount += entry.item == nil ? 0 : 1
     bytes += entry.change.bodies.reduce(0) { $0 + $1.size }
-    due = due ?? now + patience
+    due = due ?? now + delay
   }
 
   mutating func confirm(item: Int, _ confirmation: Confirmation, now: Duration) {
     confirmations.append(confirmation)
-    plain.append(item)
+    simple.append(item)
     itemCount += 1
-    due = due ?? now + patience
+    due = due ?? now + delay
   }
 
   mutating func arrive(item: Int, _ arrival: Arrival, now: Duration) {
     arrivals.append(arrival)
-    plain.append(item)
+    simple.append(item)
     itemCount += 1
     bytes += arrival.body.size
-    due = due ?? now + patience
+    due = due ?? now + delay
   }
 
   mutating func join(_ key: SegmentKey, items numbers: [Int64], now: Duration) {
     guard !numbers.isEmpty else { return }
     joins[key, default: []] += numbers
-    due = due ?? now + patience
+    due = due ?? now + delay
   }
 
   func isDue(now: Duration, isIdle: Bool) -> Bool {
@@ -110,17 +110,17 @@ struct CommitBatch: Sendable {
     return isIdle || isFull || now >= due
   }
 
-  mutating func remove(at places: [Int]) -> [Pending] {
-    guard !places.isEmpty else { return [] }
-    let refused = places.map { entries[$0] }
-    let gone = Set(places)
-    entries = entries.indices.filter { !gone.contains($0) }.map { entries[$0] }
+  mutating func remove(at indices: [Int]) -> [Pending] {
+    guard !indices.isEmpty else { return [] }
+    let refused = indices.map { entries[$0] }
+    let removed = Set(indices)
+    entries = entries.indices.filter { !removed.contains($0) }.map { entries[$0] }
     itemCount -= refused.count { $0.item != nil }
     return refused
   }
 
   /// Starts a commit; returns records before the memberships that name them, evictions last.
-  mutating func take() -> [StoreChange] {
+  mutating func beginCommit() -> [StoreChange] {
     writing = entries
     var all: [StoreChange] = arrivals.isEmpty ? [] : [.arrived(arrivals)]
     var last: [StoreChange] = []
@@ -132,7 +132,7 @@ struct CommitBatch: Sendable {
     all += joins.sorted { $0.key < $1.key }.map { .join($0.key, items: $0.value) }
     let others = all.prefix(arrivals.isEmpty ? 0 : 1) + all.dropFirst(known)
     writing.append(contentsOf: others.map { Pending(change: $0) })
-    writingPlain = plain
+    writingSimple = simple
     clear()
     isWriting = true
     if !shared.isEmpty {
@@ -144,49 +144,51 @@ struct CommitBatch: Sendable {
   }
 
   /// Puts the changes of a refused commit back first; returns the digests of its dropped evictions.
-  mutating func takeBack() -> [ContentDigest] {
+  mutating func rollBack() -> [ContentDigest] {
     var kept: [ContentDigest] = []
     for case .evict(let digests, _, _) in writing.map(\.change) { kept += digests }
     let (back, items) = (
-      writing.filter { if case .evict = $0.change { false } else { true } }, writingPlain
+      writing.filter { if case .evict = $0.change { false } else { true } }, writingSimple
     )
-    (writing, writingPlain, isWriting) = ([], [], false)
+    (writing, writingSimple, isWriting) = ([], [], false)
     let newer = entries
     entries = back + newer
-    plain = items + plain
-    share(takeShared())
+    simple = items + simple
+    share(drainShared())
     itemCount += back.count { $0.item != nil } + items.count
     bytes += back.flatMap(\.change.bodies).reduce(0) { $0 + $1.size }
     due = due ?? .zero
     return kept
   }
 
-  mutating func drop() -> (items: [Int], bodies: [StagedBody]) {
+  mutating func removeAll() -> (items: [Int], bodies: [StagedBody]) {
     defer { clear() }
     return (
-      entries.compactMap(\.item) + plain, entries.flatMap(\.change.bodies) + arrivals.map(\.body)
+      entries.compactMap(\.item) + simple, entries.flatMap(\.change.bodies) + arrivals.map(\.body)
     )
   }
 
   private mutating func clear() {
-    (entries, arrivals, confirmations, joins, plain, itemCount, bytes) = ([], [], [], [:], [], 0, 0)
+    (entries, arrivals, confirmations, joins, simple, itemCount, bytes) = (
+      [], [], [], [:], [], 0, 0
+    )
     due = nil
   }
 
-  mutating func share(_ answers: [OriginAnswer]) {
-    for answer in answers { shared[answer.digest, default: []].append(answer) }
+  mutating func share(_ responses: [OriginResponse]) {
+    for response in responses { shared[response.digest, default: []].append(response) }
   }
 
   /// Returns the answers to offer after the commit that has ended.
-  mutating func takeShared() -> [OriginAnswer] {
+  mutating func drainShared() -> [OriginResponse] {
     defer { writingShared = [] }
     return writingShared
   }
 
   /// Ends the commit and returns its items.
-  mutating func written() -> [Int] {
-    defer { (writing, writingPlain) = ([], []) }
+  mutating func endCommit() -> [Int] {
+    defer { (writing, writingSimple) = ([], []) }
     isWriting = false
-    return writing.compactMap(\.item) + writingPlain
+    return writing.compactMap(\.item) + writingSimple
   }
 }

@@ -3,10 +3,10 @@ struct ConditionsReadings: Sendable {
   static let interval: Duration = .seconds(5)
 
   var aspects: Set<NetworkConditions.Aspect> = []
-  private(set) var isUnderWay = false
+  private(set) var isReading = false
   private var endedAt: Duration?
   /// Aspects of the last reading that was requested, and of the last one that came.
-  private var asked: Set<NetworkConditions.Aspect> = []
+  private var requested: Set<NetworkConditions.Aspect> = []
   private(set) var known: Set<NetworkConditions.Aspect> = []
 
   var areEnough: Bool {
@@ -14,18 +14,18 @@ struct ConditionsReadings: Sendable {
   }
 
   mutating func begin() {
-    isUnderWay = true
-    asked = aspects
+    isReading = true
+    requested = aspects
   }
 
   mutating func end(at uptime: Duration) {
-    known = asked
-    isUnderWay = false
+    known = requested
+    isReading = false
     endedAt = uptime
   }
 
   func areDue(at uptime: Duration) -> Bool {
-    guard !aspects.isEmpty, !isUnderWay, let endedAt else { return false }
+    guard !aspects.isEmpty, !isReading, let endedAt else { return false }
     return uptime >= endedAt + Self.interval
   }
 }

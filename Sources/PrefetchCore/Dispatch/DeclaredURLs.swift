@@ -12,7 +12,7 @@ struct DeclaredURLs: Sendable {
   private var mentions: [Mention] = []
 
   /// Records a mention; returns the earlier one if there is one.
-  mutating func note(_ key: URLKey, segment: Int, entry: Int) -> Mention? {
+  mutating func recordMention(_ key: URLKey, segment: Int, entry: Int) -> Mention? {
     let known = table.insert(key, at: mentions.count) { mentions[$0].key }
     if let known { return mentions[known] }
     mentions.append(

@@ -8,7 +8,7 @@ extension Dispatcher {
     items[item].step.bundle == .ad
   }
 
-  func isPart(_ item: Int) -> Bool {
+  func isPiece(_ item: Int) -> Bool {
     bundles.piece(item) != nil
   }
 
@@ -33,7 +33,7 @@ extension Dispatcher {
   /// Gathers an item's pieces after its own document: `body`, or the stored one if nil.
   ///
   /// With `hasFailed`, a better variant failed and the stored one stays.
-  mutating func gather(
+  mutating func beginGathering(
     _ item: Int,
     _ response: TransferResponse,
     body: StagedBody?,
@@ -43,7 +43,7 @@ extension Dispatcher {
     let files = work.record?.value.files ?? []
     let bundle = BundleWork(
       at: work.entry.url,
-      answer(response, for: work),
+      pieceResponse(response, for: work),
       body: body,
       stored: files,
       rules: bundleRules(of: item, files, body, hasFailed: hasFailed),
@@ -51,7 +51,7 @@ extension Dispatcher {
         begunAt: now.uptime,
         sizeLimit: sizeLimit(nil, in: Int(items[item].segment)),
         // A client of `serve` revalidates only the playlist that it requests.
-        asksForAll: request.policy.refetchesAll
+        requestsAll: request.policy.refetchesAll
           || request.policy.revalidatesAll && !request.servesClients && !request.mode.probes,
         isProbe: request.mode.probes
       ),
@@ -66,8 +66,11 @@ extension Dispatcher {
     readBundle(item)
   }
 
-  private func answer(_ response: TransferResponse, for work: ActiveItem) -> BundleWork.Answer {
-    BundleWork.Answer(
+  private func pieceResponse(
+    _ response: TransferResponse,
+    for work: ActiveItem
+  ) -> BundleWork.Response {
+    BundleWork.Response(
       response: response,
       hop: work.exchange?.value.hop ?? work.entry.url,
       provenance: provenance(of: response, work)
@@ -129,7 +132,7 @@ extension Dispatcher {
     facts.held = Set(documents.filter { !$0.isReserved && !isBegun }.map(\.key))
     facts.begun = Set(documents.filter { $0.isReserved || isBegun }.map(\.key))
     facts.size = work.record?.value.wholeSize ?? 0
-    facts.spare = bundles.spare
+    facts.roomLeft = bundles.roomLeft
     facts.sizeLimit = sizeLimit(nil, in: Int(items[item].segment))
     facts.mayClimb =
       !hasFailed && request.mode.isOfSegments && work.result.isUsable
@@ -167,36 +170,38 @@ extension Dispatcher {
     begun.end(.documents)
     guard bundles[item] != nil else { return }
     if case .success(let reading) = result, let choice = reading.choice,
-      !bundles.takeSpare(choice.need, for: item)
+      !bundles.reserveRoom(choice.need, for: item)
     {
       bundles[item]?.rules.automatic?.mayClimb = false
       return readBundle(item)
     }
     // Keeps the bundle open, since pieces may end as soon as they are requested.
     bundles[item]?.open += 1
-    if let halt, bundles[item]?.ending == nil {
-      bundles[item]?.ending = .deferred(halt.deferral)
+    if let halt, bundles[item]?.outcome == nil {
+      bundles[item]?.outcome = .deferred(halt.deferral)
     } else {
       let isHere = isHere
-      for wanted in bundles[item]?.read(result, isHere: isHere) ?? [] { ask(wanted, of: item) }
+      for wanted in bundles[item]?.read(result, isHere: isHere) ?? [] {
+        requestPiece(wanted, of: item)
+      }
       activate(item).result.htmlCards = bundles[item]?.reading.htmlCards ?? 0
     }
     bundles[item]?.open -= 1
-    goOn(withBundle: item)
+    continueBundle(item)
   }
 
-  private mutating func ask(_ wanted: BundleWork.Wanted, of parent: Int) {
-    guard let bundle = bundles[parent], bundle.ending == nil else { return }
+  private mutating func requestPiece(_ wanted: BundleWork.Wanted, of parent: Int) {
+    guard let bundle = bundles[parent], bundle.outcome == nil else { return }
     let (entry, index) = (wanted.entry, Int(items[parent].segment))
     // Pieces other than documents are media for players.
     let type = entry.type ?? "video"
     if let refusal = request.policy.refusal(
       of: entry.url,
-      for: connections.asksForPurpose ? RequestPurpose(itemType: type) : .other,
+      for: connections.dependsOnPurpose ? RequestPurpose(itemType: type) : .other,
       named: bundle.namer,
       at: now.wall
     ) {
-      bundles[parent]?.ending = .failed(refusal)
+      bundles[parent]?.outcome = .failed(refusal)
       return
     }
     let known = request.policy.refetchesAll ? nil : wanted.kept
@@ -240,9 +245,9 @@ extension Dispatcher {
       discard(response)
       return end(item, nil)
     }
-    if bundles[piece.bundle]?.isAnswer(piece.role) == true, Self.isBlank(response) {
+    if bundles[piece.bundle]?.isAdResponse(piece.role) == true, Self.isBlank(response) {
       discard(response)
-      bundles[piece.bundle]?.takeNothing(as: piece.role)
+      bundles[piece.bundle]?.recordNoAd(for: piece.role)
       return end(item, nil)
     }
     let expected = Expectation(
@@ -250,16 +255,16 @@ extension Dispatcher {
       objection: response.body.flatMap { objection(to: $0, response, as: piece, of: work) }
     )
     guard let conclusion = conclude(.item(item), response, expected) else { return }
-    let answer = answer(response, for: work)
+    let pieceResponse = pieceResponse(response, for: work)
     switch conclusion {
     case .confirmed:
-      bundles[piece.bundle]?.confirm(piece, by: answer)
+      bundles[piece.bundle]?.confirm(piece, by: pieceResponse)
       end(item, nil)
     case .body(let body):
       if !isAd(piece.bundle) {
-        share(body, response, of: work.exchange?.value, from: answer.provenance)
+        offerToTier(body, response, of: work.exchange?.value, from: pieceResponse.provenance)
       }
-      let objection = bundles[piece.bundle]?.take(body, for: piece, by: answer)
+      let objection = bundles[piece.bundle]?.accept(body, for: piece, by: pieceResponse)
       end(item, objection.map { .failed($0) })
     case .bodiless: end(item, .failed(failure(of: .item(item), response)))
     case .refused(let failure): end(item, .failed(failure))
@@ -282,7 +287,7 @@ extension Dispatcher {
   ) -> Failure? {
     guard let bundle = bundles[piece.bundle] else { return nil }
     // Content expectations do not apply to playlists and keys.
-    let isMedia = bundle.part(piece.role)?.role == .media
+    let isMedia = bundle.listedPiece(piece.role)?.role == .media
     let holders = isMedia ? items.active(piece.bundle).segments : []
     return BodyCheck.objection(
       to: body,
@@ -298,9 +303,9 @@ extension Dispatcher {
       )
   }
 
-  // MARK: Endings
+  // MARK: Outcomes
 
-  mutating func end(_ item: Int, _ ending: BundleWork.Ending?) {
+  mutating func end(_ item: Int, _ outcome: BundleWork.Outcome?) {
     guard items[item].state != .settled, let parent = bundles.piece(item)?.bundle else { return }
     let work = activate(item)
     items[item].state = .settled
@@ -309,8 +314,8 @@ extension Dispatcher {
       effects.append(.forgetPartial(work.entry.url.string))
     }
     items.deactivate(item)
-    let mayGoOn = halt == nil && storeFailure == nil
-    switch bundles.end(item, at: work.entry.url, ending, mayGoOn: mayGoOn) {
+    let mayContinue = halt == nil && storeFailure == nil
+    switch bundles.end(item, at: work.entry.url, outcome, mayContinue: mayContinue) {
     case .none: break
     case .extra(let words): activate(parent).result.reason += words
     case .whole:
@@ -320,10 +325,10 @@ extension Dispatcher {
         effects.append(.cancelTransfer(id))
       }
     }
-    goOn(withBundle: parent)
+    continueBundle(parent)
   }
 
-  mutating func goOn(withBundle item: Int) {
+  mutating func continueBundle(_ item: Int) {
     guard items[item].state == .gathering else { return }
     let isRemoved = items.ifActive(item)?.control == .removed
     let isOpen = !activate(item).result.isUsable || showsBeginning(item)
@@ -332,10 +337,10 @@ extension Dispatcher {
     case .waits, nil: break
     case .isToBeRead: readBundle(item)
     case .isWhole, .isBegun:
-      guard !request.mode.foretells else { return foretell(bundle: item) }
+      guard !request.mode.predicts else { return predict(bundle: item) }
       begun.begin(.documents)
       effects.append(.stageTexts(item, bundles[item]?.namedTexts() ?? []))
-    case .ends(let ending): conclude(bundle: item, ending)
+    case .ends(let outcome): conclude(bundle: item, outcome)
     }
   }
 
@@ -348,15 +353,15 @@ extension Dispatcher {
     record?.state == .partial && rules.seconds == 0
   }
 
-  private mutating func conclude(bundle item: Int, _ ending: BundleWork.Ending) {
-    if stays(bundle: item, ending) { return }
+  private mutating func conclude(bundle item: Int, _ outcome: BundleWork.Outcome) {
+    if stays(bundle: item, outcome) { return }
     let isAd = bundles[item]?.rules.form == .ad
     // A bundle that is too large now will be too large in the next run.
     let isRemoved = items.ifActive(item)?.control == .removed
-    if ending.isOfSize || isRemoved { forgetReserved(item) } else { reserve(item) }
-    letGo(item)
-    if endsAsTold(.item(item)) { return }
-    switch ending {
+    if outcome.isOfSize || isRemoved { forgetReserved(item) } else { reserve(item) }
+    discardBundle(item)
+    if endIfStopped(.item(item)) { return }
+    switch outcome {
     case .failed(let failure) where failure.code == .empty && isAd: settleEmpty(item, failure)
     case .failed(let failure):
       if serveStale(item, failure, status: nil) { return }
@@ -367,29 +372,29 @@ extension Dispatcher {
   }
 
   /// Keeps an unchanged stream's stored variant if a better one fails; returns whether it does.
-  private mutating func stays(bundle item: Int, _ ending: BundleWork.Ending) -> Bool {
-    guard case .failed(let failure) = ending, failure.code.category != .trust, halt == nil,
+  private mutating func stays(bundle item: Int, _ outcome: BundleWork.Outcome) -> Bool {
+    guard case .failed(let failure) = outcome, failure.code.category != .trust, halt == nil,
       storeFailure == nil, let bundle = bundles[item], bundle.reading.choice?.isClimb == true,
       bundle.rules.automatic?.hasFailed == false, items.ifActive(item)?.control == nil
     else { return false }
-    if ending.isOfSize { forgetReserved(item) } else { reserve(item) }
+    if outcome.isOfSize { forgetReserved(item) } else { reserve(item) }
     // The root document is nil if the reservation has taken it.
     let root = bundles[item]?.arrivals.root
     bundles[item]?.arrivals.root = nil
-    letGo(item)
+    discardBundle(item)
     activate(item).result.reason += "; a better variant could not be fetched: \(failure.message)"
-    gather(item, bundle.response, body: root, hasFailed: true)
+    beginGathering(item, bundle.response, body: root, hasFailed: true)
     return true
   }
 
-  private mutating func foretell(bundle item: Int) {
+  private mutating func predict(bundle item: Int) {
     guard let bundle = bundles[item] else { return }
     let work = activate(item)
     if work.result.isUsable, bundle.files.allSatisfy({ $0 != nil }), !bundle.arrivals.isNews {
-      let asksForPieces = request.policy.revalidatesAll && bundle.rules.form == .stream
-      work.result.action = asksForPieces ? .revalidate : .keep
+      let revalidatesPieces = request.policy.revalidatesAll && bundle.rules.form == .stream
+      work.result.action = revalidatesPieces ? .revalidate : .keep
       work.result.reason =
-        asksForPieces ? "its pieces are revalidated" : "its playlists are unchanged"
+        revalidatesPieces ? "its pieces are revalidated" : "its playlists are unchanged"
       work.result.outcome = .unchanged
       work.result.source = .revalidated
     } else {
@@ -401,7 +406,7 @@ extension Dispatcher {
       }
       work.result.size = bundle.reading.expectedBytes
     }
-    letGo(item)
+    discardBundle(item)
     settleItem(item)
   }
 
@@ -420,7 +425,10 @@ extension Dispatcher {
     if record.digest == nil { record.state = .idle }
     work.record = Shared(record)
     let keys = work.segments.map { segments[$0].key }
-    batch.addSpare(.store(record, body: nil, besides: bodies, joining: keys), now: now.uptime)
+    batch.addOptional(
+      .store(record, body: nil, otherBodies: bodies, joining: keys),
+      now: now.uptime
+    )
   }
 
   mutating func forgetReserved(_ item: Int) {
@@ -432,7 +440,7 @@ extension Dispatcher {
     work.record = Shared(record)
   }
 
-  private mutating func letGo(_ item: Int) {
+  private mutating func discardBundle(_ item: Int) {
     for body in bundles[item]?.staged ?? [] { effects.append(.discard(body)) }
     bundles[item] = nil
   }
@@ -445,12 +453,12 @@ extension Dispatcher {
     switch result {
     case .failure(let failure):
       // The ending stands even if the texts for a beginning could not be written.
-      return conclude(bundle: item, bundle.ending ?? .failed(failure))
+      return conclude(bundle: item, bundle.outcome ?? .failed(failure))
     case .success(let bodies): staged = bodies
     }
     guard storeFailure == nil else {
       for body in staged { effects.append(.discard(body)) }
-      letGo(item)
+      discardBundle(item)
       return settleItemHalted(item)
     }
     let work = activate(item)
@@ -464,10 +472,10 @@ extension Dispatcher {
     whole.record.form = items[item].step.bundle
     if isAd(item) { whole.record.seconds = bundle.reading.seconds }
     if let exchange = work.exchange?.value {
-      note(item, into: &whole.record)
+      recordFreshness(of: item, into: &whole.record)
       whole.record.finalURL = exchange.hop == work.entry.url ? nil : exchange.hop.string
     }
-    if let ending = bundle.ending { return show(item, &whole, ending) }
+    if let outcome = bundle.outcome { return show(item, &whole, outcome) }
     if let exchange = work.exchange?.value {
       work.result.source = exchange.isAlternate ? .alternate : .network
     }
@@ -475,7 +483,7 @@ extension Dispatcher {
     for body in whole.surplus { effects.append(.discard(body)) }
     var record = whole.record
     // The declarer decides how long an ad is fresh, not its servers' answers.
-    if isAd(item) { record.freshness = .silent(until: .distantFuture) }
+    if isAd(item) { record.freshness = .undeclared(until: .distantFuture) }
     if whole.isSame {
       // Documents may differ anyway, for example by a new token in each address.
       work.result.action = .revalidate
@@ -494,22 +502,22 @@ extension Dispatcher {
       work.result.outcome = work.result.isUsable ? .updated : .added
       space.reservations.settle(item, record.wholeSize)
     }
-    finishStoring(item, record, body: whole.main, besides: whole.besides)
+    finishStoring(item, record, body: whole.main, otherBodies: whole.otherBodies)
   }
 
   private mutating func show(
     _ item: Int,
     _ whole: inout BundleWork.Whole,
-    _ ending: BundleWork.Ending
+    _ outcome: BundleWork.Outcome
   ) {
     let work = activate(item)
     bundles[item]?.keepRest(in: &whole)
-    let bodies = [whole.main].compactMap(\.self) + whole.besides
+    let bodies = [whole.main].compactMap(\.self) + whole.otherBodies
     guard space.room?.hasRoom(for: bodies.reduce(0) { $0 + $1.size }) ?? true else {
       for body in whole.surplus + bodies {
         if bundles[item]?.staged.contains(body) != true { effects.append(.discard(body)) }
       }
-      return conclude(bundle: item, ending)
+      return conclude(bundle: item, outcome)
     }
     bundles[item] = nil
     for body in whole.surplus { effects.append(.discard(body)) }
@@ -521,19 +529,25 @@ extension Dispatcher {
     work.result.state = .partial
     work.result.size = record.wholeSize
     work.result.digest = record.digest
-    switch ending {
+    switch outcome {
     case .failed(let failure):
       record.failure = failure
-      note(failure, of: work)
-    case .deferred(nil) where halt?.failure != nil: halt?.failure.map { note($0, of: work) }
-    case .deferred(let deferral): note(deferral ?? halt?.deferral, of: work)
+      recordFailure(failure, of: work)
+    case .deferred(nil) where halt?.failure != nil:
+      halt?.failure.map { recordFailure($0, of: work) }
+    case .deferred(let deferral): recordDeferral(deferral ?? halt?.deferral, of: work)
     }
     if let digest = record.digest {
       let form = items[item].step.bundle
-      noteFresh(record.url, TreeBody(digest: digest, size: record.size, form: form))
+      recordFreshBody(record.url, TreeBody(digest: digest, size: record.size, form: form))
     }
     items[item].state = .committing
-    let change = StoreChange.store(record, body: whole.main, besides: whole.besides, joining: keys)
+    let change = StoreChange.store(
+      record,
+      body: whole.main,
+      otherBodies: whole.otherBodies,
+      joining: keys
+    )
     batch.add(item: item, change, now: now.uptime)
   }
 
@@ -550,7 +564,7 @@ extension Dispatcher {
     }
     let work = activate(item)
     work.result.emptiness = failure
-    if removeGone(item, 410) { return }
+    if applyOnGone(item, 410) { return }
     loseEvicted(work)
     work.result.action = work.result.isUsable ? .keep : .revalidate
     work.result.outcome = .empty

@@ -1,20 +1,20 @@
 /// Work beside other runs on one cache: a run claims items, and takes what other runs stored.
 extension Dispatcher {
   mutating func joined() {
-    guard !claims.hasCompany else { return }
-    batch.hurry()
+    guard !claims.hasOtherRuns else { return }
+    batch.shortenPatience()
     var urls: [String] = []
-    var underWay: Set<Int> = []
-    for item in items.indices where isStored(item) && !isPart(item) {
+    var inFlight: Set<Int> = []
+    for item in items.indices where isStored(item) && !isPiece(item) {
       switch items[item].state {
       case .preparing, .inFlight, .gathering, .committing:
-        underWay.insert(item)
+        inFlight.insert(item)
         urls.append(url(of: item))
       case .queued, .waiting, .settled:
         break
       }
     }
-    claims.begin(with: underWay)
+    claims.begin(with: inFlight)
     claimManifests(into: &urls)
     effects.append(.claim(urls))
   }
@@ -35,30 +35,30 @@ extension Dispatcher {
   /// Returns the look-up that must precede a document's request; nil if none is needed.
   ///
   /// Only the manifest is claimed: with a claim per document, two runs could wait for each other.
-  func lookBefore(asking number: Int) -> Effect? {
-    guard claims.hasCompany, request.mode.writes, !documents[number].isLookedUp,
-      let url = documents[number].url, let asked = fingerprint(ofDocument: number)
+  func lookBefore(requesting number: Int) -> Effect? {
+    guard claims.hasOtherRuns, request.mode.writes, !documents[number].isLookedUp,
+      let url = documents[number].url, let requestHash = fingerprint(ofDocument: number)
     else { return nil }
     let isClaim = documents[number].role == .manifest
-    return .findDocument(number, url: url.string, asked: asked, isClaim: isClaim)
+    return .findDocument(number, url: url.string, requestHash: requestHash, isClaim: isClaim)
   }
 
   /// Requests a document after its look-up, or waits while another run owns it.
   ///
   /// The other run's document is revalidated: its body is not sent again, and all rules still
   /// apply.
-  mutating func documentFound(_ number: Int, isOurs: Bool, _ found: DocumentRecord?) {
+  mutating func documentFound(_ number: Int, isGranted: Bool, _ found: DocumentRecord?) {
     let index = documents[number].segment
     begun.end(.documents)
     if let host = documents[number].host {
       wire.leave(.document(number), on: host)
     }
     documents[number].isBeingLookedUp = false
-    documents[number].isLookedUp = isOurs
-    documents[number].isClaimed = isOurs && documents[number].role == .manifest
+    documents[number].isLookedUp = isGranted
+    documents[number].isClaimed = isGranted && documents[number].role == .manifest
     guard halt == nil else { return settleManifestHalted(index) }
     guard isWanted(document: number) else { return }
-    guard isOurs else {
+    guard isGranted else {
       let since = documents[number].refusedSince ?? now.uptime
       documents[number].refusedSince = since
       return awaitOther(.document(number), since: since)
@@ -71,22 +71,22 @@ extension Dispatcher {
       return enqueue(.document(number))
     }
     documents[number].offered = documents.offer(found, for: number)
-    ask(document: number)
+    requestDocument(number)
   }
 
   /// Returns another configuration's newer record of a document; nil if there is none.
   mutating func offer(ofDocument number: Int) -> DocumentRecord? {
-    guard request.mode.writes, let asked = fingerprint(ofDocument: number) else { return nil }
+    guard request.mode.writes, let requestHash = fingerprint(ofDocument: number) else { return nil }
     return documents.offer(
       number,
-      asked: asked,
+      requestHash: requestHash,
       among: start.segments,
-      besides: request.identity
+      excluding: request.identity
     )
   }
 
   mutating func unclaimManifests() {
-    guard claims.hasCompany, batch.isEmpty, !batch.isWriting else { return }
+    guard claims.hasOtherRuns, batch.isEmpty, !batch.isWriting else { return }
     for number in segments.indices where documents[number].isClaimed {
       guard let url = documents[number].url, !segments[number].isGathering else { continue }
       documents[number].isClaimed = false
@@ -99,7 +99,7 @@ extension Dispatcher {
     let declaration = segments[documents[number].segment].declaration
     var entry = ManifestEntry(url: url)
     entry.headers = Self.ownHeaders(of: documents[number], declaration)
-    if let accept = documents[number].part?.accept {
+    if let accept = documents[number].furtherDocument?.accept {
       entry.headers.append(HeaderField("Accept", accept))
     }
     return facts.selector(of: declaration).fingerprint(of: entry, for: .manifest)
@@ -108,7 +108,7 @@ extension Dispatcher {
   // MARK: Items
 
   func needsClaim(_ item: Int) -> Bool {
-    claims.lacks(item) && request.mode.writes && isStored(item) && !isPart(item)
+    claims.lacksClaim(item) && request.mode.writes && isStored(item) && !isPiece(item)
   }
 
   /// Starts to claim an item, which keeps its slot on the wire until the owner is known.
@@ -126,14 +126,14 @@ extension Dispatcher {
   }
 
   /// Whether an item can proceed; an item that another run owns waits.
-  mutating func isClaimed(_ item: Int, _ answer: Prepared) -> Bool {
-    guard let isOurs = answer.isClaimed else {
-      return items.isPlain(item) || !activate(item).isBeingClaimed
+  mutating func applyClaimReply(_ item: Int, _ reply: Prepared) -> Bool {
+    guard let isGranted = reply.isClaimed else {
+      return items.isSimple(item) || !activate(item).isBeingClaimed
     }
     activate(item).isBeingClaimed = false
-    if isOurs {
+    if isGranted {
       claims.add(item)
-      activate(item).leftPart = answer.partial
+      activate(item).leftPart = reply.partial
       return true
     }
     activate(item).isBeingRead = false
@@ -164,14 +164,14 @@ extension Dispatcher {
 
   mutating func releaseClaims() {
     unclaimManifests()
-    let released = claims.takeReleased()
+    let released = claims.drainReleased()
     if !released.isEmpty { effects.append(.release(released)) }
   }
 
   /// Takes a body that another run stored or confirmed, if it fits; returns whether it does.
-  mutating func takesBrought(_ item: Int) -> Bool {
+  mutating func adoptBrought(_ item: Int) -> Bool {
     let work = items.active(item)
-    guard claims.hasCompany, let record = work.record?.value, isBrought(record, for: item) else {
+    guard claims.hasOtherRuns, let record = work.record?.value, isBrought(record, for: item) else {
       return false
     }
     leaveWire(.item(item))

@@ -22,13 +22,13 @@ extension Dispatcher {
   }
 
   /// Records the `Date` of answers until one shows that the clock is right.
-  mutating func noteDate(of result: TransferResult) {
+  mutating func recordDate(of result: TransferResult) {
     guard !serverTime.isCertain(at: now.wall), case .success(let response) = result.outcome,
       let date = response.headers[.date].flatMap({ HTTPDate.parse($0) })
     else { return }
-    let isFirst = serverTime.told == nil
-    let isNews = serverTime.note(date)
-    facts.isClockAhead = serverTime.isBehind(now.wall)
+    let isFirst = serverTime.received == nil
+    let isNews = serverTime.record(date)
+    facts.isClockAhead = serverTime.showsClockAhead(at: now.wall)
     if isFirst, facts.isClockAhead {
       warnOfClock("servers say \(Timestamp.format(date)): nothing expires by time in this run")
     }
@@ -37,6 +37,6 @@ extension Dispatcher {
 
   /// Whether the clock is so far ahead that no item expires by it.
   var isClockAhead: Bool {
-    serverTime.isBehind(now.wall)
+    serverTime.showsClockAhead(at: now.wall)
   }
 }

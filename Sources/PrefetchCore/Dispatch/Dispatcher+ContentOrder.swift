@@ -7,35 +7,35 @@ extension Dispatcher {
       now: isClockAhead ? Instant(milliseconds: .min) : facts.now
     )
     guard request.mode.isOfSegments else {
-      order.isWhole = false
+      order.removesOtherSegments = false
       return order
     }
     order.isShared = request.shard.map { $0.shard.count > 1 } ?? false
     for index in segments.indices {
-      order.segments[segments[index].declaration.name] = standing(of: index)
+      order.segments[segments[index].declaration.name] = evictionOrder(of: index)
     }
     for (name, other) in request.unselected {
       order.segments[name] = ContentOrder.Segment(
         priority: other.declaration.priority,
-        place: 2 * other.place
+        position: 2 * other.precedingSelectedCount
       )
     }
     return order
   }
 
-  func standing(of index: Int) -> ContentOrder.Segment {
+  func evictionOrder(of index: Int) -> ContentOrder.Segment {
     let segment = segments[index]
     return ContentOrder.Segment(
       priority: segment.priority ?? segment.recorded?.priority,
       // Unselected segments may lie between two selected ones.
-      place: 2 * index + 1,
+      position: 2 * index + 1,
       entries: segment.isDeclared && segment.declaration.isStored ? segment.table : nil
     )
   }
 
   /// Returns an item's eviction rank under the most important segment that names it.
   func rank(of item: Int) -> ContentRank {
-    guard request.mode.isOfSegments else { return .passing }
+    guard request.mode.isOfSegments else { return .undeclared }
     let work = items[item]
     let key = key(of: item)
     var best: ContentRank?
@@ -44,11 +44,11 @@ extension Dispatcher {
         index == Int(work.segment)
         ? Int(work.step.entry) : segments[index].table.value.position(of: key)
       guard let entry,
-        let rank = ContentOrder.rank(of: entry, in: standing(of: index), at: facts.now)
+        let rank = ContentOrder.rank(of: entry, in: evictionOrder(of: index), at: facts.now)
       else { continue }
       best = min(best ?? rank, rank)
     }
-    return best ?? .passing
+    return best ?? .undeclared
   }
 
   func key(of item: Int) -> URLKey {
@@ -56,7 +56,7 @@ extension Dispatcher {
   }
 
   func rank(of key: SegmentKey) -> ContentRank {
-    guard let index = segments.index(of: key) else { return .passing }
+    guard let index = segments.index(of: key) else { return .undeclared }
     return .manifest(priority: segments[index].priority, segment: 2 * index + 1)
   }
 }

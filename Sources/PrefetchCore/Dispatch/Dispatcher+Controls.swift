@@ -3,7 +3,7 @@ extension Dispatcher {
   package var stoppable: [(item: Int, url: String)] {
     guard halt == nil else { return [] }
     var found: [(item: Int, url: String)] = []
-    for item in items.indices where isStored(item) && !isPart(item) {
+    for item in items.indices where isStored(item) && !isPiece(item) {
       switch items[item].state {
       case .preparing, .inFlight, .waiting, .gathering: found.append((item, url(of: item)))
       case .queued, .committing, .settled: break
@@ -23,24 +23,24 @@ extension Dispatcher {
     let work = activate(item)
     work.control = control
     work.result.isRequired = false
-    work.sparing = work.segments
+    work.optionalIn = work.segments
     switch items[item].state {
     case .queued, .committing, .settled: break
     // The item ends when its record has been read.
     case .preparing: break
     case .waiting:
       // An item that waits for room ends when it is started again.
-      if endsPause(of: item) { end(item, as: control) }
+      if cancelRetryWait(of: item) { end(item, as: control) }
     case .inFlight: callBack(item, control)
     case .gathering:
       callBack(item, control)
       for piece in bundles.pieces(of: item) where items[piece].state == .waiting {
-        if endsPause(of: piece) { end(piece, nil) }
+        if cancelRetryWait(of: piece) { end(piece, nil) }
       }
-      if bundles[item]?.ending == nil {
-        bundles[item]?.ending = .deferred(Deferral(rule: .paused))
+      if bundles[item]?.outcome == nil {
+        bundles[item]?.outcome = .deferred(Deferral(rule: .paused))
       }
-      goOn(withBundle: item)
+      continueBundle(item)
     }
   }
 
@@ -50,7 +50,7 @@ extension Dispatcher {
     return row(of: items[item].step)?.state == .paused
   }
 
-  private mutating func endsPause(of item: Int) -> Bool {
+  private mutating func cancelRetryWait(of item: Int) -> Bool {
     guard wire.isPaused(.item(item)) else { return false }
     wire.endPauses(of: [.item(item)])
     return true
@@ -69,7 +69,7 @@ extension Dispatcher {
   }
 
   /// Ends an item that the user stopped, and returns whether it did; the caller frees the slot.
-  mutating func endsAsTold(_ job: Job) -> Bool {
+  mutating func endIfStopped(_ job: Job) -> Bool {
     guard case .item(let item) = job, let control = items.ifActive(item)?.control,
       items[item].state != .settled
     else { return false }
@@ -84,27 +84,27 @@ extension Dispatcher {
     else { return false }
     work.control = .paused
     work.result.isRequired = false
-    work.sparing = work.segments
+    work.optionalIn = work.segments
     leaveWire(.item(item))
-    return endsAsTold(.item(item))
+    return endIfStopped(.item(item))
   }
 
   /// Whether the user stopped the answer's item; a paused file's whole body is still stored.
-  mutating func isRefusedByPerson(_ job: Job, _ step: Exchange.Step) -> Bool {
+  mutating func settleIfStopped(_ job: Job, _ step: Exchange.Step) -> Bool {
     guard case .item(let item) = job, let control = items.ifActive(item)?.control else {
       return false
     }
-    if case .answered(let response) = step {
+    if case .responded(let response) = step {
       if control == .paused, !isBundle(item) { return false }
       discard(response)
     }
-    return endsAsTold(job)
+    return endIfStopped(job)
   }
 
   /// Ends an item that the user stopped, without harm to the state of its segments.
   private mutating func end(_ item: Int, as control: ItemControl) {
     let work = activate(item)
-    for index in work.segments { segments[index].noteQuiet(until: nil) }
+    for index in work.segments { segments[index].limitQuiet(until: nil) }
     switch control {
     case .paused where work.result.isUsable:
       work.result.action = .keep

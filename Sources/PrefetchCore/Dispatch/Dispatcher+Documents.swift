@@ -1,7 +1,7 @@
 /// Documents of a manifest: each follows the full policy, and is read when its signature is here.
 extension Dispatcher {
   /// Requests a document, or uses the stored one if no request is needed or allowed.
-  mutating func ask(document number: Int) {
+  mutating func requestDocument(_ number: Int) {
     let document = documents[number]
     let index = document.segment
     guard let url = document.url else { return }
@@ -9,7 +9,7 @@ extension Dispatcher {
     if segments[index].lastList != nil {
       return useStored(number, status: segments[index].manifest.status)
     }
-    if looksUpPage(number) { return useStored(number, status: .skipped) }
+    if beginPageLookup(number) { return useStored(number, status: .skipped) }
     let policy = request.policy
     let refusal = policy.refusal(of: url, for: .manifest, named: document.namer, at: now.wall)
     if let refusal { return fail(document: number, refusal) }
@@ -39,12 +39,12 @@ extension Dispatcher {
       provenance: document.namer,
       holdsLicense: headers.count > declaration.headers.count,
       isOriginChosen: !connections.addsHeaders || Self.isChosen(document, declaration),
-      accept: document.part?.accept,
-      meansOrigin: policy.refetchesAll,
+      accept: document.furtherDocument?.accept,
+      bypassesCaches: policy.refetchesAll,
       isLookup: true
     )
     let granted = policy.freshnessLimit.map { [Freshness.Lifetime.atMost($0)] } ?? []
-    exchange.tierQuestion = tierQuestion([], granted)
+    exchange.tierRequest = tierRequest([], granted)
     documents[number].exchange = ExchangeBox(exchange)
     enqueue(.document(number))
   }
@@ -71,7 +71,7 @@ extension Dispatcher {
   ) -> Bool {
     guard let url = document.url else { return true }
     if case .file = declaration.source { return document.namer == .local }
-    return declaration.chose(url)
+    return declaration.mayChooseServer(of: url)
   }
 
   // MARK: Answers
@@ -79,7 +79,7 @@ extension Dispatcher {
   /// Defers a document, and with it the items of the last list.
   mutating func settleDeferred(document number: Int, _ deferral: Deferral) {
     let index = documents[number].segment
-    noteAnswered(number)
+    removeRequestedDocument(number)
     guard isWanted(document: number) else { return }
     segments[index].manifest.status = .skipped
     segments[index].deferral = deferral
@@ -121,12 +121,12 @@ extension Dispatcher {
     documents[number].bytes = .staged(body)
     documents[number].finalURL = exchange.value.hop
     var record = DocumentRecord(url: url.string, digest: body.digest)
-    record.asked = fingerprint(ofDocument: number)
+    record.requestHash = fingerprint(ofDocument: number)
     record.finalURL = exchange.value.hop.string
     record.validators = Validators(response.headers)
     record.isSignature = documents[number].isSignature
     documents[number].accepted = record
-    share(body, response, of: exchange.value, from: documents[number].provenance)
+    offerToTier(body, response, of: exchange.value, from: documents[number].provenance)
     guard !documents[number].isSignature else {
       return signatureIsHere(number)
     }
@@ -136,7 +136,7 @@ extension Dispatcher {
     if let mime = documents[number].mime,
       let objection = ManifestGuard.objection(
         toType: BodyCheck.essence(mime),
-        of: documents[number].part
+        of: documents[number].furtherDocument
       )
     {
       return fail(document: number, objection)
@@ -153,7 +153,7 @@ extension Dispatcher {
     record.manifestURL = document.url
     record.manifest = document.digest
     record.manifestFinalURL = document.finalURL
-    record.manifestAsked = document.asked
+    record.manifestRequestHash = document.requestHash
     record.validators = document.validators
     return record
   }
@@ -201,7 +201,7 @@ extension Dispatcher {
     if let url = document.url {
       switch document.role {
       case .manifest: break
-      case .part: failure.message = "`\(url.redacted)`: \(failure.message)"
+      case .further: failure.message = "`\(url.redacted)`: \(failure.message)"
       case .signature:
         // Any answer in place of the signature proves nothing; only connection failures may pass.
         if [.gone, .http, .tooLarge, .credentialsRefused].contains(failure.code) {
@@ -226,8 +226,8 @@ extension Dispatcher {
     segments[index].isGathering = false
     segments[index].openDocuments = 0
     segments[index].accepted = nil
-    segments[index].asked = []
-    unsettledHoldbacks.insert(index)
+    segments[index].requestedDocuments = []
+    staleBarriers.insert(index)
     let dropped = documents.drop(index)
     for body in dropped.bodies { effects.append(.discard(body)) }
     // After a halt no segment waits, and all transfers are cancelled already.

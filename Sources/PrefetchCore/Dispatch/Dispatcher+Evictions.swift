@@ -6,7 +6,7 @@ extension Dispatcher {
     else { return }
     work.result.isUsable = false
     work.result.digest = nil
-    work.result.size = work.toldSize ?? work.entry.size
+    work.result.size = work.reportedSize ?? work.entry.size
   }
 
   /// Announces evicted items: as failures if a segment declares them, otherwise as removals.
@@ -39,15 +39,15 @@ extension Dispatcher {
       }
       result.failure = evictionFailure
       // Items of a list that was not read were not counted before.
-      let wasTold = holders.contains { segments[$0].declaredCount > 0 }
-      let was = space.endings[key] ?? .keep
-      announce(wasTold ? .itemEvicted(result, was: was) : .itemSettled(result))
+      let wasCounted = holders.contains { segments[$0].declaredCount > 0 }
+      let was = space.lastActions[key] ?? .keep
+      announce(wasCounted ? .itemEvicted(result, was: was) : .itemSettled(result))
       for index in holders {
-        segments.lose(content.size, in: index, isRequired: requires(key, in: index))
+        segments.uncountEvicted(content.size, in: index, isRequired: requires(key, in: index))
         if segments[index].phase == .settled { changed.insert(index) }
       }
     }
-    for index in changed.sorted() { announceStanding(index) }
+    for index in changed.sorted() { announceResult(index) }
   }
 
   private func isPaused(_ key: URLKey) -> Bool {
@@ -68,12 +68,12 @@ extension Dispatcher {
     guard segments[index].declaration.isStored, request.mode.isOfSegments else { return false }
     guard segments[index].isDeclared else { return content.segments.contains(segments[index].key) }
     guard let entry = segments[index].table.value.position(of: key) else { return false }
-    return ContentOrder.rank(of: entry, in: standing(of: index), at: facts.now) != nil
+    return ContentOrder.rank(of: entry, in: evictionOrder(of: index), at: facts.now) != nil
   }
 
   private func requires(_ key: URLKey, in index: Int) -> Bool {
     let entries = segments[index].table.value
-    guard let entry = entries.position(of: key), entries.isSpecial(at: entry) else { return true }
+    guard let entry = entries.position(of: key), entries.hasExtras(at: entry) else { return true }
     return entries[entry].isRequired
   }
 

@@ -1,13 +1,13 @@
 extension Dispatcher {
   mutating func flush() {
     guard admitBodies(), !batch.isEmpty else { return }
-    effects.append(.commit(batch.take()))
+    effects.append(.commit(batch.beginCommit()))
   }
 
   mutating func committed(_ removed: [RemovedContent], _ reading: RoomReading) {
-    let shared = batch.takeShared()
+    let shared = batch.drainShared()
     if !shared.isEmpty { effects.append(.share(shared)) }
-    for item in settlePlain(batch.written()) {
+    for item in settleSimple(batch.endCommit()) {
       settleItem(item)
     }
     space.committed(reading)
@@ -18,17 +18,17 @@ extension Dispatcher {
 
   /// Takes back a commit that found no room because another run wrote; room is measured again.
   mutating func commitRefused() {
-    let kept = batch.takeBack()
+    let kept = batch.rollBack()
     facts.missing.subtract(kept)
     space.refused(keeping: kept)
-    for body in batch.dropSpare() { effects.append(.discard(body)) }
+    for body in batch.dropOptional() { effects.append(.discard(body)) }
   }
 
   /// Halts the run and settles all pending changes, since another commit would fail as well.
   mutating func commitFailed(_ failure: Failure) {
     storeFailure = failure
-    let refused = batch.written()
-    let dropped = batch.drop()
+    let refused = batch.endCommit()
+    let dropped = batch.removeAll()
     for body in dropped.bodies { effects.append(.discard(body)) }
     for item in refused + dropped.items {
       let work = activate(item)
@@ -51,8 +51,8 @@ extension Dispatcher {
     guard phase == .working, isQuiescent(), !hasForecast, !request.mode.keepsSegments || !mayShrink,
       segments.areSettled
     else { return }
-    switch request.mode.ending {
-    case .toldRemovals:
+    switch request.mode.finalStep {
+    case .reportedRemovals:
       phase = .finishing
       let mayRemove =
         !request.forgotten.isEmpty || !space.forecast.evictions.isEmpty
@@ -154,7 +154,7 @@ extension Dispatcher {
     if givenUp.contains(key) { return .deleted }
     let isExpired = segments.contains { segment in
       let entries = segment.table.value
-      guard let entry = entries.position(of: key), entries.isSpecial(at: entry),
+      guard let entry = entries.position(of: key), entries.hasExtras(at: entry),
         let expires = entries[entry].expires
       else { return false }
       return expires <= facts.now

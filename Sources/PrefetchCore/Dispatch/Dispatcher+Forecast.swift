@@ -3,31 +3,31 @@ extension Dispatcher {
   /// Holds an item until the forecast if limits may affect it; returns whether it is held.
   mutating func holdsForecast(_ item: Int) -> Bool {
     let hasBudgets = network?.keepsUsage == true
-    let takesRoom = space.hasRules && isStored(item)
-    guard request.mode.foretells, !space.forecast.isBeingMade, halt == nil, hasBudgets || takesRoom
+    let needsRoom = space.hasRules && isStored(item)
+    guard request.mode.predicts, !space.forecast.isBeingMade, halt == nil, hasBudgets || needsRoom
     else { return false }
     let result = activate(item).result
     let isOver = result.failure != nil || result.deferral != nil
     if isOver {
       // A run does not request an item without room, so it would not see this failure.
-      let mayLackRoom = takesRoom && items[item].step.decision != .revalidate
+      let mayLackRoom = needsRoom && items[item].step.decision != .revalidate
       guard result.attempts > 0, hasBudgets || mayLackRoom else { return false }
     } else {
       guard result.action == .fetch || result.action == .update else { return false }
     }
-    if isOver || !hasBudgets, space.foretellFits(isOver ? nil : result.size) { return false }
+    if isOver || !hasBudgets, space.predictsRoom(for: isOver ? nil : result.size) { return false }
     items[item].state = .committing
     // A million items may be held; objects stay only if other segments may share the items.
     let isAlone = segments.count == 1
-    let told = activate(item).toldSize
+    let reportedSize = activate(item).reportedSize
     let kept = isAlone && result.attempts > 0 ? result : nil
-    space.forecast.items.append(Forecast.Item(item: item, result: kept, toldSize: told))
+    space.forecast.items.append(Forecast.Item(item: item, result: kept, reportedSize: reportedSize))
     if isAlone { items.deactivate(item) }
     return true
   }
 
-  mutating func foretell() {
-    guard request.mode.foretells, hasForecast, isQuiescent(),
+  mutating func predict() {
+    guard request.mode.predicts, hasForecast, isQuiescent(),
       segments.allSatisfy({ $0.phase != .discovering })
     else { return }
     guard halt != nil || space.room != nil || !space.hasRules else {
@@ -37,43 +37,43 @@ extension Dispatcher {
     let held = items.map { (rank: rank(of: $0.item), $0) }
     var lists = changes.compactMap { list in newcomer(with: list).map { ($0, list) } }
     lists.sort { $1.0.rank < $0.0.rank }
-    for (rank, foretold) in held.sorted(by: { $0.rank < $1.rank }) {
+    for (rank, heldItem) in held.sorted(by: { $0.rank < $1.rank }) {
       while let last = lists.last, last.0.rank < rank {
         lists.removeLast()
-        foretell(last)
+        predict(last)
       }
-      let work = activate(foretold.item)
-      if let result = foretold.result { work.result = result }
-      work.toldSize = foretold.toldSize
-      foretell(foretold.item, rank)
+      let work = activate(heldItem.item)
+      if let result = heldItem.result { work.result = result }
+      work.reportedSize = heldItem.reportedSize
+      predict(heldItem.item, rank)
     }
-    for list in lists.reversed() { foretell(list) }
-    let going = space.endForecast()
-    guard !going.isEmpty else { return }
+    for list in lists.reversed() { predict(list) }
+    let evicted = space.endForecast()
+    guard !evicted.isEmpty else { return }
     let leaving = Set(plannedRemovals().map { facts.inventory.rows[$0.row].item })
-    space.foretellEvictions(of: going, leaving: leaving)
+    space.predictEvictions(of: evicted, leaving: leaving)
   }
 
-  private mutating func foretell(_ list: (newcomer: Space.Newcomer, change: StoreChange)) {
+  private mutating func predict(_ list: (newcomer: Space.Newcomer, change: StoreChange)) {
     guard halt == nil, !space.admit(list.newcomer), let index = refuseList(list.change) else {
       return
     }
     guard segments[index].phase == .settled else { return }
-    segments[index].told = nil
+    segments[index].lastAnnouncedStatus = nil
     announceManifest(index)
-    announceStanding(index)
+    announceResult(index)
   }
 
   var hasForecast: Bool {
-    !space.forecast.items.isEmpty || mayShrink && request.mode.foretells
+    !space.forecast.items.isEmpty || mayShrink && request.mode.predicts
   }
 
   /// Settles a held item by the first limit that it exceeds; other bodies may be evicted for it.
-  private mutating func foretell(_ item: Int, _ rank: ContentRank) {
+  private mutating func predict(_ item: Int, _ rank: ContentRank) {
     let work = activate(item)
     let isOver = work.result.failure != nil || work.result.deferral != nil
     guard halt == nil else { return isOver ? settleItem(item) : settleItemHalted(item) }
-    guard !isOver else { return foretellUnasked(item, rank) }
+    guard !isOver else { return predictUnrequested(item, rank) }
     let body = Space.Coming(
       size: work.result.size,
       rank: rank,
@@ -81,17 +81,17 @@ extension Dispatcher {
       digest: work.digests.compactMap { ContentDigest(bytes: $0.bytes) }.first
     )
     let isStored = isStored(item)
-    if isStored, let objection = space.foretellFull(body) {
+    if isStored, let objection = space.predictLimitObjection(to: body) {
       return heed(objection, to: body.size, of: item)
     }
     if let deferral = budgetDeferral(of: item) {
       return settleDeferred(item, deferral)
     }
     if isStored {
-      if let objection = space.foretellDisk(body) {
+      if let objection = space.predictDiskObjection(to: body) {
         return heed(objection, to: body.size, of: item)
       }
-      space.foretellAdmitted(body)
+      space.predictAdmission(of: body)
     }
     settleItem(item)
   }
@@ -106,24 +106,26 @@ extension Dispatcher {
   }
 
   /// Settles a failed item, by the limit that would have prevented its request if there is one.
-  private mutating func foretellUnasked(_ item: Int, _ rank: ContentRank) {
+  private mutating func predictUnrequested(_ item: Int, _ rank: ContentRank) {
     let work = activate(item)
-    let coming = work.toldSize ?? 0
-    if let deferral = network?.foretell(coming, of: Int(items[item].segment), at: now) {
-      forgetAnswer(of: work)
+    let coming = work.reportedSize ?? 0
+    if let deferral = network?.predictDeferral(coming, of: Int(items[item].segment), at: now) {
+      clearProbeResult(of: work)
       return settleDeferred(item, deferral)
     }
     guard space.hasRules, isStored(item), items[item].step.decision != .revalidate else {
       return settleItem(item)
     }
     let body = Space.Coming(size: work.entry.size, rank: rank, key: key(of: item))
-    guard let objection = space.foretellUnasked(body) else { return settleItem(item) }
-    forgetAnswer(of: work)
+    guard let objection = space.predictObjection(toUnrequested: body) else {
+      return settleItem(item)
+    }
+    clearProbeResult(of: work)
     heed(objection, to: body.size, of: item)
   }
 
   /// Clears a probe's answer that a run would not have received.
-  private func forgetAnswer(of work: ActiveItem) {
+  private func clearProbeResult(of work: ActiveItem) {
     work.exchange = nil
     work.result.failure = nil
     work.result.deferral = nil
@@ -137,7 +139,7 @@ extension Dispatcher {
     guard let rest = work.result.size.map({ max(0, $0 - kept) }) else { return nil }
     // Limits count the response head, too.
     let head = work.result.attempts > 0 ? work.result.figures?.wireBytes ?? 0 : 0
-    return network?.foretell(
+    return network?.predictDeferral(
       rest.addingSaturated(head),
       of: Int(items[item].segment),
       at: now

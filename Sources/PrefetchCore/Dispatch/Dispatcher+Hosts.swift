@@ -1,23 +1,23 @@
 extension Dispatcher {
   mutating func enqueue(_ job: Job) {
-    let (host, rank) = place(of: job)
+    let (host, rank) = hostAndRank(of: job)
     switch job {
     case .item(let item):
       items[item].state = .queued
       unclaim(item)
-    case .document(let number): noteAsked(number)
+    case .document(let number): addRequestedDocument(number)
     }
     if let step = withholding(job) ?? cutOff(job) {
-      return turnAway(job, step)
+      return refuseJob(job, step)
     }
     switch wire.enqueue(job, to: host, rank: rank, now: now) {
-    case .inLine: break
-    case .behindGate: noteHeld()
-    case .refused(let step): turnAway(job, step)
+    case .queued: break
+    case .behindGate: renewStartBarriers()
+    case .refused(let step): refuseJob(job, step)
     }
   }
 
-  mutating func place(of job: Job) -> (host: HostID, rank: Rank) {
+  mutating func hostAndRank(of job: Job) -> (host: HostID, rank: Rank) {
     let rank = rank(of: job)
     if let exchange = exchange(of: job) {
       return (wire.host(exchange.value.hop.authority), rank)
@@ -25,7 +25,7 @@ extension Dispatcher {
     switch job {
     case .document: return (wire.host(""), rank)
     case .item(let item):
-      if isPart(item) {
+      if isPiece(item) {
         return (wire.host(items.active(item).entry.url.authority), rank)
       }
       if items[item].source > 0 { return (wire.host(source(of: item).authority), rank) }
@@ -40,7 +40,7 @@ extension Dispatcher {
     case .item(let item):
       items[item].state = .waiting
       unclaim(item)
-    case .document(let number): noteStumbled(documents[number].segment)
+    case .document(let number): recordDocumentRetry(documents[number].segment)
     }
   }
 
@@ -55,7 +55,9 @@ extension Dispatcher {
 
   /// Returns the end of a job for the withheld origin, which would not know this machine.
   private func withholding(_ job: Job) -> Exchange.Step? {
-    guard let withheld = request.withheld, origin(of: job) == withheld.origin else { return nil }
+    guard let withheld = request.unregisteredOrigin, origin(of: job) == withheld.origin else {
+      return nil
+    }
     return switch withheld.reason {
     case .deferred(let deferral): .deferred(deferral, status: nil)
     case .failed(let failure): .failed(failure, status: nil)
@@ -67,7 +69,7 @@ extension Dispatcher {
     switch job {
     case .document: return nil
     case .item(let item):
-      if isPart(item) { return items.active(item).entry.url.origin }
+      if isPiece(item) { return items.active(item).entry.url.origin }
       if items[item].source > 0 { return source(of: item).origin }
       let entries = segments[Int(items[item].segment)].entries
       return entries.origin(at: Int(items[item].step.entry)).origin
@@ -75,8 +77,8 @@ extension Dispatcher {
   }
 
   /// Records a result in its host's limits, and turns away queued jobs that must not ask it.
-  mutating func note(_ result: TransferResult, _ step: Exchange.Step, of host: HostID) {
-    let news = wire.note(result, step, of: host, now: now)
+  mutating func recordResult(_ result: TransferResult, _ step: Exchange.Step, of host: HostID) {
+    let news = wire.recordResult(result, step, of: host, now: now)
     if let (until, failure) = news.broken {
       announce(
         .warned(
@@ -89,23 +91,23 @@ extension Dispatcher {
         )
       )
     }
-    if news.isHeld { noteHeld() }
+    if news.isHeld { renewStartBarriers() }
     guard let refusal = news.refusal else { return }
-    for job in news.turnedAway { turnAway(job, refusal) }
+    for job in news.refusedJobs { refuseJob(job, refusal) }
   }
 
-  mutating func turnAway(_ job: Job, _ step: Exchange.Step) {
+  mutating func refuseJob(_ job: Job, _ step: Exchange.Step) {
     switch job {
-    case .document: answered(job, step)
+    case .document: exchangeEnded(job, step)
     case .item(let item):
-      if takesDetour(item) { return enqueue(job) }
+      if switchToAlternate(item) { return enqueue(job) }
       let work = activate(item)
       if readsFirst(item) { return }
       // The result says why each skipped source was not asked.
       if work.exchange == nil, items[item].source > 0 {
-        var question = question(of: item)
-        _ = passOver(&question, of: item)
-        work.exchange = ExchangeBox(question)
+        var exchange = makeExchange(for: item)
+        _ = passOver(&exchange, of: item)
+        work.exchange = ExchangeBox(exchange)
       }
       if work.exchange?.value.nextAlternate(
         after: step,
@@ -116,18 +118,18 @@ extension Dispatcher {
       {
         return enqueue(job)
       }
-      answered(job, work.exchange?.value.lastWord(step) ?? step)
+      exchangeEnded(job, work.exchange?.value.gravestStep(after: step) ?? step)
     }
   }
 
   // MARK: Detours
 
   /// Sends an unrequested item to its next permitted alternate; returns whether there is one.
-  private mutating func takesDetour(_ item: Int) -> Bool {
-    guard !isPart(item), !items.isActive(item) || items.active(item).exchange == nil
+  private mutating func switchToAlternate(_ item: Int) -> Bool {
+    guard !isPiece(item), !items.isActive(item) || items.active(item).exchange == nil
     else { return false }
     let (index, entry) = (Int(items[item].segment), entry(of: item))
-    let purpose = connections.asksForPurpose ? RequestPurpose(itemType: entry.type) : .other
+    let purpose = connections.dependsOnPurpose ? RequestPurpose(itemType: entry.type) : .other
     let alternates = alternates(of: entry.url, entry.alternates, in: index)
     let allowed = alternates.prefix(Int(UInt8.max)).dropFirst(Int(items[item].source)).firstIndex {
       request.policy.refusal(
@@ -155,13 +157,13 @@ extension Dispatcher {
   }
 
   /// Skips the sources that the item's detour skipped; returns false if none is left.
-  mutating func passOver(_ question: inout Exchange, of item: Int) -> Bool {
-    while question.sources.number < items[item].source {
+  mutating func passOver(_ exchange: inout Exchange, of item: Int) -> Bool {
+    while exchange.sources.number < items[item].source {
       // The host may be open again by now, but it was not asked.
       let step =
-        wire.refusal(of: wire.host(question.hop.authority), now: now)
+        wire.refusal(of: wire.host(exchange.hop.authority), now: now)
         ?? .failed(Failure(.connect, "its host is paused"), status: nil)
-      guard question.nextAlternate(after: step, policy: request.policy, now: now.wall) else {
+      guard exchange.nextAlternate(after: step, policy: request.policy, now: now.wall) else {
         return false
       }
     }
@@ -178,7 +180,7 @@ extension Dispatcher {
       let row = row(of: items[item].step)
     else { return false }
     items[item].state = .preparing
-    work.isTurnedAway = true
+    work.awaitsRecordOnly = true
     if !work.isBeingRead {
       work.isBeingRead = true
       begun.begin(.preparations)

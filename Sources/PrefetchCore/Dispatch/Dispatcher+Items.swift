@@ -1,6 +1,6 @@
 extension Dispatcher {
   mutating func preparation(of item: Int) -> Preparation? {
-    guard isStored(item), !isPart(item) else { return nil }
+    guard isStored(item), !isPiece(item) else { return nil }
     // The stored record must not replace one that the server has just confirmed.
     let row = awaitsAdoption(item) ? nil : row(of: items[item].step)
     var preparation = Preparation(item: item, record: row?.item, digest: nil)
@@ -50,7 +50,7 @@ extension Dispatcher {
   }
 
   /// Describes a user's file in a record, so that a HEAD can ask whether it is the item's body.
-  private mutating func ask(about file: FoundBody, _ item: Int) {
+  private mutating func describe(_ file: FoundBody, _ item: Int) {
     let work = items.active(item)
     guard let modified = file.modified, !isStored(body: work.record) else { return }
     var record = work.record?.value ?? newRecord(item)
@@ -87,7 +87,7 @@ extension Dispatcher {
     let end = min(item + Self.lookAhead, items.count)
     for next in item + 1..<end
     where items[next].state == .queued && items.isBare(next) {
-      if beginPlain(next, into: &preparations) { continue }
+      if beginSimple(next, into: &preparations) { continue }
       activate(next)
       guard let preparation = preparation(of: next) else { continue }
       items.active(next).isBeingRead = true
@@ -98,58 +98,58 @@ extension Dispatcher {
 
   private static let lookAhead = 256
 
-  mutating func prepared(_ answer: Prepared) {
-    let item = answer.item
+  mutating func prepared(_ preparation: Prepared) {
+    let item = preparation.item
     begun.end(.preparations)
     guard items[item].state != .settled,
-      isClaimed(item, answer)
+      applyClaimReply(item, preparation)
     else { return }
-    if items.isPlain(item) { return plainRead(item, answer) }
+    if items.isSimple(item) { return simpleItemRead(item, preparation) }
     let work = activate(item)
     work.isBeingRead = false
-    work.prepared = answer
+    work.prepared = preparation
     guard items[item].state == .preparing else { return }
-    goOn(item)
+    continueItem(item)
   }
 
-  mutating func goOn(_ item: Int) {
+  mutating func continueItem(_ item: Int) {
     let work = items.active(item)
-    guard let answer = work.prepared else { return }
+    guard let preparation = work.prepared else { return }
     work.prepared = nil
     work.isRead = true
     // A record of another URL is a key collision and is ignored.
-    if let record = answer.stored?.record, record.url == work.entry.recordURL {
+    if let record = preparation.stored?.record, record.url == work.entry.recordURL {
       work.record = Shared(record)
       if work.result.id.isEmpty { work.result.id = record.id }
-    } else if answer.isClaimed == true {
+    } else if preparation.isClaimed == true {
       work.record = nil
     }
     if work.control != nil {
       leaveWire(.item(item))
-      if endsAsTold(.item(item)) { return }
+      if endIfStopped(.item(item)) { return }
     }
-    if answer.isClaimed == true, heedsPause(item) { return }
-    if work.isTurnedAway {
-      work.isTurnedAway = false
+    if preparation.isClaimed == true, heedsPause(item) { return }
+    if work.awaitsRecordOnly {
+      work.awaitsRecordOnly = false
       return reask(.item(item))
     }
     switch items[item].step.decision {
     case .describe, .fail:
-      decideWithoutAsking(item)
+      decideWithoutRequest(item)
     case .keep, .revalidate, .fetch, .update:
       guard halt == nil else {
         leaveWire(.item(item))
         return settleItemHalted(item)
       }
-      if takesBrought(item) { return }
-      if let found = answer.found, let digest = found.digest, !space.evicted.contains(digest) {
+      if adoptBrought(item) { return }
+      if let found = preparation.found, let digest = found.digest, !space.evicted.contains(digest) {
         leaveWire(.item(item))
         return adopt(item, digest, size: found.size, found)
       }
       if awaitsAdoption(item) {
         // The user's file has changed since the HEAD.
         work.record = nil
-        work.exchange?.value.askForBody()
+        work.exchange?.value.requestBody()
       }
       if work.exchange != nil {
         // A budget may have been used up while the record was read.
@@ -160,7 +160,7 @@ extension Dispatcher {
         return send(.item(item))
       }
       // The body may have been evicted since it was found.
-      if let size = answer.adoptedSize, let digest = wantedDigest(of: item),
+      if let size = preparation.adoptedSize, let digest = wantedDigest(of: item),
         !space.evicted.contains(digest)
       {
         leaveWire(.item(item))
@@ -168,18 +168,18 @@ extension Dispatcher {
       }
       if request.policy.isOffline {
         leaveWire(.item(item))
-        return decideWithoutAsking(item)
+        return decideWithoutRequest(item)
       }
       if let deferral = deferral(of: .item(item)) {
         leaveWire(.item(item))
         return settleDeferred(item, deferral)
       }
-      if let found = answer.found { ask(about: found, item) }
-      ask(item)
+      if let found = preparation.found { describe(found, item) }
+      requestItem(item)
     }
   }
 
-  mutating func decideWithoutAsking(_ item: Int) {
+  mutating func decideWithoutRequest(_ item: Int) {
     let work = items.active(item)
     if let failure = planFailure(of: item) {
       return fail(item, failure)
@@ -241,7 +241,7 @@ extension Dispatcher {
       record.validators = Validators()
       record.headers = HeaderBlock()
       record.mime = work.entry.mime
-      record.forgetAnswer()
+      record.clearResponseTerms()
     }
     finishStoring(item, record, body: nil)
   }
@@ -257,24 +257,25 @@ extension Dispatcher {
   }
 
   /// Sends an item's first request if there is room; the item holds a slot on the wire.
-  mutating func ask(_ item: Int) {
+  mutating func requestItem(_ item: Int) {
     guard hasRoom(for: item) else { return }
     let work = activate(item)
-    var question = question(of: item)
-    let isOnItsWay = passOver(&question, of: item)
-    work.exchange = ExchangeBox(question)
+    var draft = makeExchange(for: item)
+    let hasSource = passOver(&draft, of: item)
+    work.exchange = ExchangeBox(draft)
     // An alternate's URL is filled in only now, and may have another host.
-    guard isOnItsWay, items[item].source == 0 || place(of: .item(item)).host == work.host else {
+    guard hasSource, items[item].source == 0 || hostAndRank(of: .item(item)).host == work.host
+    else {
       leaveWire(.item(item))
       return enqueue(.item(item))
     }
     send(.item(item))
   }
 
-  mutating func question(of item: Int) -> Exchange {
+  mutating func makeExchange(for item: Int) -> Exchange {
     let work = activate(item)
-    let isGone = if let record = work.record { isEvicted(record) } else { false }
-    let isRevalidated = items[item].step.decision == .revalidate && !isGone
+    let isBodyEvicted = if let record = work.record { isEvicted(record) } else { false }
+    let isRevalidated = items[item].step.decision == .revalidate && !isBodyEvicted
     // A file's time is no validator: a server answers 304 to any newer date.
     let isImported = work.record?.value.isImported == true && !isBundle(item)
     let moment = isAd(item) ? AdMoment(of: work.entry.url, at: now.wall) : nil
@@ -283,7 +284,7 @@ extension Dispatcher {
     }
     // Pieces get the segment's headers only on the server of the item itself.
     let parent = bundles.parent(of: item)
-    var question = exchange(
+    var draft = exchange(
       for: filled(work.entry.url),
       size: work.entry.size,
       type: work.result.type,
@@ -295,25 +296,25 @@ extension Dispatcher {
       roomLimit: [work.roomLimit, work.diskLimit].compactMap(\.self).min(),
       alternates: work.entry.alternates.map(filled),
       namedBy: parent?.work.namer,
-      besides: parent.map { items.active($0.item).entry.url },
+      parent: parent.map { items.active($0.item).entry.url },
       in: Int(items[item].segment)
     )
-    if request.mode.probes, isBundle(item) || parent != nil { question.method = .get }
+    if request.mode.probes, isBundle(item) || parent != nil { draft.method = .get }
     if !isAd(item), isStored(item), parent?.work.rules.form != .ad {
-      question.tierQuestion = tierQuestion(work.digests, granted(work))
+      draft.tierRequest = tierRequest(work.digests, granted(work))
     }
     let isCandidate = work.record?.value.digest == nil && adoptable(item) != nil
-    if isImported, isRevalidated || isCandidate, isStored(item), question.part.kept == nil {
-      question.beginWithHead()
+    if isImported, isRevalidated || isCandidate, isStored(item), draft.part.kept == nil {
+      draft.beginWithHead()
     }
-    if let part = work.leftPart { question.part.kept = part }
-    if let piece = bundles.piece(item), let part = parent?.work.part(piece.role) {
+    if let part = work.leftPart { draft.part.kept = part }
+    if let piece = bundles.piece(item), let listed = parent?.work.listedPiece(piece.role) {
       // Media gain nothing from compression, and ranges of a compressed body are other bytes.
-      question.part.allowsCoding = false
+      draft.part.allowsCoding = false
       // No partial body is kept for a range request.
-      if part.prefix != nil { question.part.kept = nil }
+      if listed.prefix != nil { draft.part.kept = nil }
     }
-    return question
+    return draft
   }
 
   func exchange(
@@ -328,7 +329,7 @@ extension Dispatcher {
     roomLimit: Int64? = nil,
     alternates own: [WebURL] = [],
     namedBy namer: Provenance? = nil,
-    besides parent: WebURL? = nil,
+    parent: WebURL? = nil,
     in index: Int
   ) -> Exchange {
     let isStored = segments[index].declaration.isStored
@@ -352,10 +353,11 @@ extension Dispatcher {
       partial: start.partials.isEmpty || !isStored ? nil : start.partials[url.string],
       // Digests that are not of plain bytes need the whole body on disk.
       keepsBody: isStored || !digests.allSatisfy(\.algorithm.isOfBytes),
-      purpose: connections.asksForPurpose ? RequestPurpose(itemType: type()) : .other,
+      purpose: connections.dependsOnPurpose ? RequestPurpose(itemType: type()) : .other,
       provenance: namer ?? segments[index].provenance,
-      isOriginChosen: !connections.addsHeaders || isOwn && segments[index].declaration.chose(url),
-      meansOrigin: request.policy.refetchesAll,
+      isOriginChosen: !connections.addsHeaders
+        || isOwn && segments[index].declaration.mayChooseServer(of: url),
+      bypassesCaches: request.policy.refetchesAll,
       key: start.key
     )
   }
@@ -367,7 +369,7 @@ extension Dispatcher {
     return facts.selector(of: segments[Int(items[item].segment)].declaration).selection(
       variance,
       of: work.entry,
-      for: connections.asksForPurpose ? RequestPurpose(itemType: work.entry.type) : .other
+      for: connections.dependsOnPurpose ? RequestPurpose(itemType: work.entry.type) : .other
     )
   }
 
@@ -384,7 +386,7 @@ extension Dispatcher {
   }
 
   private func method(in index: Int) -> TransferRequest.Method {
-    request.mode.probes || segments[index].declaration.asksHeadOnly ? .head : .get
+    request.mode.probes || segments[index].declaration.requestsHeadOnly ? .head : .get
   }
 
   func sizeLimit(_ room: Int64?, in index: Int) -> Int64? {

@@ -9,7 +9,7 @@ extension Dispatcher {
       !Planner.isContradicted(digests, by: record)
     else { return false }
     guard mayBeStale(record, for: item, failure) else { return false }
-    separateRivals(item, by: record.variance?.hops.flatMap(\.names) ?? [])
+    separateHeaderConflicts(item, by: record.variance?.hops.flatMap(\.names) ?? [])
     let isFresh =
       record.freshUntil(under: granted(work), at: now.wall).map { now.wall < $0 } ?? false
     work.result.action = .keep
@@ -17,7 +17,7 @@ extension Dispatcher {
     work.result.source = isFresh ? .cache : .stale
     work.result.reason = failure.message
     work.result.confirmedAt = record.validatedAt ?? record.fetchedAt
-    for index in work.segments { segments[index].noteQuiet(until: nil) }
+    for index in work.segments { segments[index].limitQuiet(until: nil) }
     settleItem(item)
     return true
   }
@@ -30,18 +30,18 @@ extension Dispatcher {
   ) -> Bool {
     let work = items.active(item)
     let granted = granted(work)
-    let taking = work.segments.filter { index in
+    let accepting = work.segments.filter { index in
       let bound = staleBound(of: index)
       // A bound of zero excludes fresh copies, too: the user wants to see that no server answered.
       return bound > .zero
         && StaleRule.mayServe(record, granted: granted, maximumStale: bound, now: now.wall)
     }
-    guard work.judgingSegments.allSatisfy(taking.contains) else {
-      leaveSharers(item) { taking.contains($0) }
+    guard work.judgingSegments.allSatisfy(accepting.contains) else {
+      leaveSharers(item) { accepting.contains($0) }
       return false
     }
-    for sharer in work.sharers where !taking.contains(sharer.segment) {
-      part(sharer, from: work)
+    for sharer in work.sharers where !accepting.contains(sharer.segment) {
+      removeSharer(sharer, from: work)
       reject(sharer.entry, failure, of: sharer.segment)
     }
     return true
@@ -53,27 +53,27 @@ extension Dispatcher {
   }
 
   /// Settles an item that `on_gone` removes after a 404 or 410; returns whether it does.
-  mutating func removeGone(_ item: Int, _ status: Int) -> Bool {
+  mutating func applyOnGone(_ item: Int, _ status: Int) -> Bool {
     let work = items.active(item)
     // Another tag of the ad space may still have an ad.
     if work.entry.zone != nil, work.sharers.contains(where: { $0.entry.url != work.entry.url }) {
       return false
     }
     let row = row(of: items[item].step)
-    let ending = GoneRule.ending(
+    let outcome = GoneRule.outcome(
       status: status,
       rules: work.segments.map { segments[$0].declaration.onGone },
       hasBody: row?.hasBody ?? false,
       isLocked: row?.isLocked ?? false
     )
-    guard request.mode.isOfSegments, case .removed = ending, let row else { return false }
+    guard request.mode.isOfSegments, case .removed = outcome, let row else { return false }
     guard request.shard == nil else {
       work.result.action = .keep
       work.result.outcome = .stale
       work.result.source = .stale
       work.result.reason =
         "the server answered \(status), and a run of all shards removes it"
-      for index in work.segments { segments[index].noteQuiet(until: nil) }
+      for index in work.segments { segments[index].limitQuiet(until: nil) }
       settleItem(item)
       return true
     }
@@ -95,9 +95,9 @@ extension Dispatcher {
       settleItem(item)
       return true
     }
-    noteFresh(work.entry.recordURL, TreeBody(digest: .none, size: 0))
+    recordFreshBody(work.entry.recordURL, TreeBody(digest: .none, size: 0))
     for index in work.segments {
-      segments[index].noteQuiet(until: nil)
+      segments[index].limitQuiet(until: nil)
       batch.add(.leave(segments[index].key, items: [row.item]), now: now.uptime)
     }
     settleItem(item)
@@ -110,7 +110,7 @@ extension Dispatcher {
       room < sizeLimit(nil, in: Int(items[item].segment)) ?? .max
     else { return nil }
     // There was room for the declared size, so the declaration is wrong.
-    if let declared = work.entry.size, work.toldSize == nil {
+    if let declared = work.entry.size, work.reportedSize == nil {
       let size = announced.map { "\($0)" } ?? "more than \(room)"
       return Failure(.corrupted, "it has \(size) bytes, but \(declared) are declared")
     }

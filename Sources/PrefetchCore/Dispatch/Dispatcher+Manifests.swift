@@ -1,6 +1,6 @@
 extension Dispatcher {
   mutating func discover(_ index: Int) {
-    unsettledHoldbacks.insert(index)
+    staleBarriers.insert(index)
     let segment = segments[index]
     switch segment.declaration.source {
     case .inline(let entries):
@@ -14,9 +14,9 @@ extension Dispatcher {
         segments[index].entries = entries.value
       } else {
         let rules = !request.mode.isOfSegments ? ManifestRules() : segment.declaration.manifestRules
-        segments[index].entries = ownPart(of: ManifestSelection(rules).apply(to: entries.value))
+        segments[index].entries = ownShare(of: ManifestSelection(rules).apply(to: entries.value))
       }
-      guard isNarrowed(index, by: nil) else {
+      guard applyNetworkRules(nil, to: index) else {
         awaitingConditions.append((index, []))
         return
       }
@@ -27,11 +27,11 @@ extension Dispatcher {
       readWhenSigned(index)
     case .remote(let url):
       segments[index].openDocuments = 1
-      segments[index].parts.begin(at: url)
+      segments[index].documentCount.begin(at: url)
       if let recorded = segment.recorded, recorded.manifestURL == url.string {
         documents[index].stored = recorded.document(at: url.string)
       }
-      ask(document: index)
+      requestDocument(index)
     }
   }
 
@@ -61,7 +61,7 @@ extension Dispatcher {
     }
     guard request.mode.plansItems else { return settleRead(index, manifest) }
     // After this time a run must refuse the manifest.
-    if let expires = manifest.expires { segments[index].noteQuiet(until: expires) }
+    if let expires = manifest.expires { segments[index].limitQuiet(until: expires) }
     var record = segment.accepted ?? segment.recorded ?? SegmentRecord(key: segment.key)
     record.priority = manifest.priority
     record.generated = manifest.generated
@@ -71,7 +71,7 @@ extension Dispatcher {
     if entries.count < manifest.entries.count {
       segments[index].unselected = Shared(manifest.entries)
     }
-    record.note(hosts: entries.allOrigins)
+    record.setHosts(of: entries.allOrigins)
     let staged = documents[index].staged
     switch segment.declaration.source {
     case .inline, .remote:
@@ -80,7 +80,7 @@ extension Dispatcher {
       // Each run reads a local file again, and records its digest for comparison.
       record.manifestURL = path
       record.manifest = nil
-      (record.manifestFinalURL, record.manifestAsked) = (nil, nil)
+      (record.manifestFinalURL, record.manifestRequestHash) = (nil, nil)
       record.validators = Validators(ofFile: manifest.document.fileDigest)
     }
     segments[index].isGathering = false
@@ -88,12 +88,12 @@ extension Dispatcher {
     // A list of an earlier run is not accepted again.
     if segment.lastList == nil { accept(index, record, manifest: staged) }
     let rejected = selection.apply(to: manifest.rejected).filter { isOwn($0.url) }
-    segments[index].entries = ownPart(of: entries)
+    segments[index].entries = ownShare(of: entries)
     segments[index].mirrors = manifest.alternates
     segments[index].statedBase = manifest.base
     segments[index].declaration.maximumFileSize =
       segment.declaration.maximumFileSize(under: manifest, request.policy)
-    guard isNarrowed(index, by: manifest.network) else {
+    guard applyNetworkRules(manifest.network, to: index) else {
       awaitingConditions.append((index, rejected))
       return
     }
@@ -101,12 +101,12 @@ extension Dispatcher {
   }
 
   /// Returns the entries of this run's shard; the guards check the whole list first.
-  func ownPart(of entries: EntryTable) -> EntryTable {
+  func ownShare(of entries: EntryTable) -> EntryTable {
     request.shard?.apply(to: entries) ?? entries
   }
 
   private func isOwn(_ url: String) -> Bool {
-    request.shard?.takes(url) ?? true
+    request.shard?.owns(url) ?? true
   }
 
   /// Accepts a segment's generation, whatever happens to its items.
@@ -119,16 +119,16 @@ extension Dispatcher {
     let recorded = segments[index].recorded
     let isNew = manifest != nil || recorded == nil || recorded?.manifest != record.manifest
     if isNew || segments[index].recorded?.quiet != nil {
-      book(.segment(record, manifest: manifest))
+      batchListChange(.segment(record, manifest: manifest))
     }
     acceptDocuments(index)
     segments[index].accepted = record
   }
 
   /// Batches a change of a list; a dry run only checks the room for it.
-  mutating func book(_ change: StoreChange) {
+  mutating func batchListChange(_ change: StoreChange) {
     if request.mode.keepsSegments { return batch.add(change, now: now.uptime) }
-    if request.mode.foretells, space.rules.limit != nil { space.forecast.lists.append(change) }
+    if request.mode.predicts, space.rules.limit != nil { space.forecast.lists.append(change) }
     for body in change.bodies { effects.append(.discard(body)) }
   }
 
@@ -158,14 +158,14 @@ extension Dispatcher {
       return settleManifestFailure(index, failure)
     }
     dropDocuments(index)
-    note(manifestFailure: failure, of: index)
+    recordManifestFailure(failure, of: index)
     segments[index].lastList = reason
     segments[index].isGathering = true
     segments[index].openDocuments = 1
-    segments[index].parts = PartCount()
-    segments[index].parts.begin(at: documents[index].url)
-    documents.startAnew(index, with: stored)
-    ask(document: index)
+    segments[index].documentCount = DocumentCount()
+    segments[index].documentCount.begin(at: documents[index].url)
+    documents.restart(index, with: stored)
+    requestDocument(index)
   }
 
   /// Settles a segment whose discovery a halt ended; stored items stay usable.
@@ -176,14 +176,14 @@ extension Dispatcher {
       segments[index].manifest.failure = failure
     } else {
       segments[index].manifest.status = .skipped
-      noteUnfinished(index)
+      markUnfinished(index)
     }
     dropDocuments(index)
     segments[index].usableCount = usableRecords(of: segments[index])
     settleSegment(index)
   }
 
-  mutating func noteUnfinished(_ index: Int) {
+  mutating func markUnfinished(_ index: Int) {
     if halt?.failure != nil { return }
     if let deferral = halt?.deferral {
       segments[index].deferral = segments[index].deferral ?? deferral
@@ -195,12 +195,12 @@ extension Dispatcher {
   /// Settles a segment without a list; its last good generation stays, and nothing is removed.
   mutating func settleManifestFailure(_ index: Int, _ failure: Failure?) {
     dropDocuments(index)
-    note(manifestFailure: failure, of: index)
+    recordManifestFailure(failure, of: index)
     guard segments[index].recorded != nil else { return settleSegment(index) }
     withInventory(.settle(segment: index))
   }
 
-  private mutating func note(manifestFailure failure: Failure?, of index: Int) {
+  private mutating func recordManifestFailure(_ failure: Failure?, of index: Int) {
     segments[index].manifest.failure = failure
     segments[index].manifest.needsSignature = !segments[index].declaration.manifestKeys.isEmpty
   }

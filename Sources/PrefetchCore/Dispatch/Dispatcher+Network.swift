@@ -1,7 +1,7 @@
 extension Dispatcher {
   /// Begins the run; reads the network's conditions first if a rule needs them.
   mutating func begin() {
-    if request.mode.foretells, space.rules.limit == nil, space.hasRules {
+    if request.mode.predicts, space.rules.limit == nil, space.hasRules {
       measureRoom(inDetail: false)
     }
     guard network != nil else { return discoverAll() }
@@ -38,7 +38,7 @@ extension Dispatcher {
   }
 
   /// Applies network rules of a manifest and its items; false if the segment waits for conditions.
-  mutating func isNarrowed(_ index: Int, by rules: NetworkPolicy?) -> Bool {
+  mutating func applyNetworkRules(_ rules: NetworkPolicy?, to index: Int) -> Bool {
     let entries = segments[index].entries
     guard rules != nil || entries.hasNetworkRules, !request.policy.isOffline else { return true }
     hasDiscovered = true
@@ -80,13 +80,13 @@ extension Dispatcher {
   mutating func watchNetwork() {
     guard let watch = network, watch.isReady, halt == nil, !isQuiescent(.work) else { return }
     if watch.readings.areDue(at: now.uptime) { readConditions() }
-    if watch.hasTurned(at: now) { decide() }
+    if watch.isRenewalDue(at: now) { decide() }
   }
 
   /// Uptime at which a window closes or a budget period ends; nil if no work is open.
   var networkDeadline: Duration? {
     guard halt == nil, !isQuiescent(.work) else { return nil }
-    return network?.turns.uptime
+    return network?.renewal.uptime
   }
 
   private mutating func decide(sweepsItems: Bool = true) {
@@ -98,14 +98,14 @@ extension Dispatcher {
     let isThrottled = network?.isThrottled == true
     wire.setConcurrency(isThrottled ? min(limit, NetworkWatch.throttledConcurrency) : limit)
     let hasOwnRules = sweepsItems && segments.contains { $0.entries.hasNetworkRules }
-    let hasTurned =
+    let hasChanged =
       network?.verdicts != before.verdicts || network?.isExhausted != before.isExhausted
-    guard hasOwnRules || hasTurned else { return }
-    holdBack()
+    guard hasOwnRules || hasChanged else { return }
+    deferForbiddenJobs()
   }
 
   /// Defers queued jobs that may not start now, and cancels transfers without a budget left.
-  private mutating func holdBack() {
+  private mutating func deferForbiddenJobs() {
     for job in wire.drainQueue() {
       guard let deferral = deferral(of: job) else {
         enqueue(job)
@@ -131,12 +131,12 @@ extension Dispatcher {
     guard let deferral = deferral(of: job) else {
       // Other transfers under the budget may end as well; their bytes are recorded first.
       network?.renewAllowances()
-      return pause(job, until: now.uptime + Self.bookingTime)
+      return pause(job, until: now.uptime + Self.recordingTime)
     }
     settle(job, deferral)
   }
 
-  private static let bookingTime: Duration = .milliseconds(100)
+  private static let recordingTime: Duration = .milliseconds(100)
 
   mutating func allowed(_ request: TransferRequest, of segment: Int) -> TransferRequest {
     guard let allowances = network?.allowances(of: segment), !allowances.isEmpty else {
@@ -164,7 +164,7 @@ extension Dispatcher {
     let index = segment(of: job)
     guard case .item(let item) = job,
       let number = segments[index].entries.networkRule(at: Int(items[item].step.entry))
-    else { return network?.verdicts[index] ?? .go }
+    else { return network?.verdicts[index] ?? .allowed }
     let zone = request.policy.zone
     let verdict = network?.verdict(
       of: index,
@@ -173,7 +173,7 @@ extension Dispatcher {
       zone: zone,
       at: now
     )
-    return verdict ?? .go
+    return verdict ?? .allowed
   }
 
   private func hasBegun(_ job: Job) -> Bool {
@@ -187,12 +187,12 @@ extension Dispatcher {
     }
   }
 
-  // MARK: Books
+  // MARK: Usage
 
   /// Whether a job is a probe of a dry run, whose bytes a run would not receive.
   private func isProbe(_ job: Job) -> Bool {
     guard request.mode.probes, case .item(let item) = job else { return false }
-    return !isBundle(item) && !isPart(item)
+    return !isBundle(item) && !isPiece(item)
   }
 
   mutating func progressed(_ id: TransferID, _ advance: TransferAdvance) {
@@ -203,7 +203,7 @@ extension Dispatcher {
     network?.progressed(id, bytes: advance.bytes, of: segment)
   }
 
-  mutating func book(_ id: TransferID, _ result: TransferResult, of job: Job) {
+  mutating func recordUsage(_ id: TransferID, _ result: TransferResult, of job: Job) {
     guard network != nil, !isProbe(job) else { return }
     let segment = segment(of: job)
     let hasNews = network?.finished(id, result, of: segment, at: now)
@@ -211,14 +211,14 @@ extension Dispatcher {
   }
 
   /// Writes new usage to the state; a dry run writes nothing.
-  mutating func keepBooks(isIdle: Bool) {
+  mutating func writeUsage(isIdle: Bool) {
     guard request.mode.writes, let memory = network?.unrecorded(isIdle: isIdle) else { return }
     effects.append(.record(memory))
   }
 
   /// Takes the usage of all runs, since others may have used up the budget.
-  mutating func booked(_ usage: TransferUsage) {
-    guard network?.booked(usage) == true, halt == nil else { return }
+  mutating func usageRecorded(_ usage: TransferUsage) {
+    guard network?.usageRecorded(usage) == true, halt == nil else { return }
     decide()
   }
 }

@@ -13,7 +13,7 @@ extension Dispatcher {
     let isHere =
       origin.host == "localhost" || origin.host.hasSuffix(".localhost")
       || IPAddress(host: origin.host)?.isLoopback == true
-    return isHere ? nil : .failed(.noWayOut, status: nil)
+    return isHere ? nil : .failed(.noRoute, status: nil)
   }
 
   /// Returns a result with the missing network as its failure, if that explains it.
@@ -26,7 +26,7 @@ extension Dispatcher {
 }
 
 extension Failure {
-  package static let noWayOut = Failure(
+  package static let noRoute = Failure(
     .noNetwork,
     "this machine has no network: it has no default route",
     isTransient: true

@@ -29,8 +29,8 @@ extension Dispatcher {
   mutating func raise(_ item: Int, for index: Int, _ entry: Int) {
     let work = items.active(item)
     let other = rank(of: entry, in: index)
-    let (host, rank) = place(of: .item(item))
-    guard other.standing < rank.standing else { return }
+    let (host, rank) = hostAndRank(of: .item(item))
+    guard other.ignoringBegun < rank.ignoringBegun else { return }
     work.sharedRank = other
     guard items[item].state == .queued else { return }
     wire.move(.item(item), on: host, from: rank, to: self.rank(of: .item(item)))
@@ -43,73 +43,77 @@ extension Dispatcher {
     guard let priority = segments[other].documentPriority,
       priority < segments[index].documentPriority ?? Rank.lowestPriority
     else { return }
-    let places = segments[index].asked.sorted().map { ($0, place(of: .document($0))) }
+    let queued = segments[index].requestedDocuments.sorted().map {
+      ($0, hostAndRank(of: .document($0)))
+    }
     segments[index].raisedPriority = priority
-    for (document, place) in places {
+    for (document, old) in queued {
       let job = Job.document(document)
-      wire.move(job, on: place.host, from: place.rank, to: rank(of: job))
+      wire.move(job, on: old.host, from: old.rank, to: rank(of: job))
     }
   }
 
-  mutating func noteAsked(_ document: Int) {
-    segments[documents[document].segment].asked.insert(document)
-    unsettledHoldbacks.insert(documents[document].segment)
+  mutating func addRequestedDocument(_ document: Int) {
+    segments[documents[document].segment].requestedDocuments.insert(document)
+    staleBarriers.insert(documents[document].segment)
   }
 
-  mutating func noteAnswered(_ document: Int) {
-    segments[documents[document].segment].asked.remove(document)
-    unsettledHoldbacks.insert(documents[document].segment)
+  mutating func removeRequestedDocument(_ document: Int) {
+    segments[documents[document].segment].requestedDocuments.remove(document)
+    staleBarriers.insert(documents[document].segment)
   }
 
   /// Ends a segment's start barrier after a failed attempt for one of its documents.
-  mutating func noteStumbled(_ index: Int) {
-    segments[index].hasStumbled = true
-    unsettledHoldbacks.insert(index)
+  mutating func recordDocumentRetry(_ index: Int) {
+    segments[index].hadDocumentRetry = true
+    staleBarriers.insert(index)
   }
 
   /// Renews the start barriers, since no job waits for a list on a closed host.
-  mutating func noteHeld() {
-    for index in segments.indices where segments[index].holdback != nil {
-      unsettledHoldbacks.insert(index)
+  mutating func renewStartBarriers() {
+    for index in segments.indices where segments[index].barrier != nil {
+      staleBarriers.insert(index)
     }
   }
 
-  mutating func renewHoldbacks() {
-    guard !unsettledHoldbacks.isEmpty else { return }
+  mutating func renewBarriers() {
+    guard !staleBarriers.isEmpty else { return }
     var gated: Set<Int> = []
-    for index in unsettledHoldbacks.sorted() {
-      let isGated = segments[index].asked.contains { wire.isHeld(place(of: .document($0)).host) }
+    for index in staleBarriers.sorted() {
+      let isGated = segments[index].requestedDocuments.contains {
+        wire.isHeld(hostAndRank(of: .document($0)).host)
+      }
       if isGated { gated.insert(index) }
-      let new = isGated ? nil : holdback(of: index)
-      guard new != segments[index].holdback else { continue }
-      wire.holdBack(new, insteadOf: segments[index].holdback)
-      segments[index].holdback = new
+      let new = isGated ? nil : barrier(of: index)
+      guard new != segments[index].barrier else { continue }
+      wire.setBarrier(new, insteadOf: segments[index].barrier)
+      segments[index].barrier = new
     }
     // Gates open without an event, so these segments are checked again.
-    unsettledHoldbacks = gated
+    staleBarriers = gated
   }
 
-  private mutating func holdback(of index: Int) -> Holdback? {
+  private mutating func barrier(of index: Int) -> StartBarrier? {
     let segment = segments[index]
     switch segment.phase {
     case .planned, .publishing, .settled: return nil
     case .discovering, .planning: break
     }
-    guard segment.phase == .discovering, !segment.asked.isEmpty else {
+    guard segment.phase == .discovering, !segment.requestedDocuments.isEmpty else {
       // Reading and planning wait for no server.
-      return Holdback(last: rank(ofItemsOf: index), ground: .everywhere)
+      return StartBarrier(last: rank(ofItemsOf: index), ground: .everywhere)
     }
-    guard !segment.hasStumbled, let priority = segment.knownPriority else { return nil }
+    guard !segment.hadDocumentRetry, let priority = segment.knownPriority else { return nil }
     let last = Rank.last(ofPriority: priority)
     guard let hosts = segment.recorded?.hosts ?? (segment.recorded == nil ? [] : nil) else {
-      return Holdback(last: last, ground: .everywhere)
+      return StartBarrier(last: last, ground: .everywhere)
     }
     var ids = Set(hosts.map { wire.host($0) })
-    for number in segment.asked {
-      ids.insert(place(of: .document(number)).host)
+    for number in segment.requestedDocuments {
+      ids.insert(hostAndRank(of: .document(number)).host)
       if let url = documents[number].url { ids.insert(wire.host(url.authority)) }
     }
-    return Holdback(last: last, ground: .hosts(ids))
+    return StartBarrier(last: last, ground: .hosts(ids))
   }
 
   private func rank(ofItemsOf index: Int) -> Rank {

@@ -1,26 +1,26 @@
 extension Dispatcher {
-  mutating func withInventory(_ question: InventoryQuestion) {
-    if hasInventory { return answer(question) }
-    if inventoryQuestions.add(question) { effects.append(.takeInventory) }
+  mutating func withInventory(_ inventoryRequest: InventoryRequest) {
+    if hasInventory { return perform(inventoryRequest) }
+    if inventoryRequests.add(inventoryRequest) { effects.append(.readInventory) }
   }
 
-  var hasInventory: Bool { inventoryQuestions.isTaken }
+  var hasInventory: Bool { inventoryRequests.isRead }
 
-  mutating func inventoryTaken(_ result: Result<InventoryFacts, Failure>) {
-    let questions = inventoryQuestions.end()
+  mutating func inventoryRead(_ result: Result<InventoryFacts, Failure>) {
+    let requests = inventoryRequests.end()
     switch result {
-    case .success(let taken):
-      facts.inventory = taken.inventory
-      facts.missing = taken.missing
-      serverTime.recorded = serverTime.recorded ?? taken.inventory.newestDate
+    case .success(let read):
+      facts.inventory = read.inventory
+      facts.missing = read.missing
+      serverTime.recorded = serverTime.recorded ?? read.inventory.newestDate
     case .failure(let failure):
       commitFailed(failure)
     }
-    for question in questions { answer(question) }
+    for inventoryRequest in requests { perform(inventoryRequest) }
   }
 
-  private mutating func answer(_ question: InventoryQuestion) {
-    switch question {
+  private mutating func perform(_ inventoryRequest: InventoryRequest) {
+    switch inventoryRequest {
     case .judge(let segment):
       guard storeFailure == nil else { return settleManifestHalted(segment) }
       judge(segment)
@@ -37,8 +37,8 @@ extension Dispatcher {
   }
 
   private mutating func plan(_ index: Int, rejected: [RejectedEntry]) {
-    let isHeldBack = segments[index].heldBack != nil
-    let rejected = isHeldBack ? [] : rejected + refuseNames(index)
+    let isDeferred = segments[index].deferralOfAll != nil
+    let rejected = isDeferred ? [] : rejected + refuseNames(index)
     let declaration = segments[index].declaration
     let key = segments[index].key
     var fragment = Planner.plan(
@@ -51,7 +51,7 @@ extension Dispatcher {
     )
     if case .untrusted = segments[index].lastList {
       let entries = segments[index].entries
-      fragment.askOnlyPinned { entries[$0].digests.contains { $0.algorithm.isTrustworthy } }
+      fragment.requestOnlyPinned { entries[$0].digests.contains { $0.algorithm.isTrustworthy } }
     }
     // A rejected entry is still a declaration: its stored body stays.
     let refused = Set(rejected.map { URLKey($0.url) })
@@ -67,13 +67,13 @@ extension Dispatcher {
     segments[index].openItems = fragment.steps.count + rejected.count
     segments[index].usableCount = fragment.keptCount
     segments[index].usableBytes = fragment.keptBytes.all
-    segments[index].steps = StepLine(fragment.steps)
-    segments[index].noteQuiet(until: fragment.quietUntil)
+    segments[index].steps = StepQueue(fragment.steps)
+    segments[index].limitQuiet(until: fragment.quietUntil)
     segments[index].phase = .planning
     segments[index].isDeclared = true
     // Segment order, so that it does not matter which list came first.
-    for other in 0..<index where segments[other].lastList == nil { takeWaiting(of: other) }
-    if segments[index].declaredCount == 0, request.shard == nil { noteEmpty(index) }
+    for other in 0..<index where segments[other].lastList == nil { addWaitingSteps(of: other) }
+    if segments[index].declaredCount == 0, request.shard == nil { handleEmptySegment(index) }
     space.orderChanged()
     announce(.itemsDiscovered(segment: declaration.name, count: segments[index].declaredCount))
     announceKept(fragment, of: index)
@@ -81,17 +81,17 @@ extension Dispatcher {
       batch.join(key, items: fragment.joining, now: now.uptime)
     }
     for entry in rejected { settleRejected(entry, in: index) }
-    takeSteps(index)
+    addNextSteps(index)
     for other in segments.indices where other > index || segments[other].lastList != nil {
-      takeWaiting(of: other)
+      addWaitingSteps(of: other)
     }
   }
 
   /// Warns of an empty segment in every run, or fails it under `fail_on_empty`.
-  private mutating func noteEmpty(_ index: Int) {
+  private mutating func handleEmptySegment(_ index: Int) {
     let declaration = segments[index].declaration
     guard request.mode.isOfSegments else { return }
-    segments[index].noteQuiet(until: nil)
+    segments[index].limitQuiet(until: nil)
     // The segment's behavior leaves its items to single requests.
     let isWithheld =
       declaration.manifestRules.behavior != .all && !segments[index].entries.isEmpty
@@ -116,18 +116,19 @@ extension Dispatcher {
       let worked = Set(fragment.steps.map(\.entry))
       let entries = segments[index].entries
       for entry in entries.indices where !worked.contains(UInt32(entry)) {
-        guard let known = declared.note(entries.key(at: entry), segment: index, entry: entry),
+        guard
+          let known = declared.recordMention(entries.key(at: entry), segment: index, entry: entry),
           let row = facts.inventory.position(of: entries.key(at: entry)),
           facts.inventory.rows[row].hasBody, !hasExpired(entry, of: index)
         else { continue }
-        noteShared(index, Int(known.segment))
+        markShared(index, Int(known.segment))
         let size = facts.inventory.rows[row].size
-        let isPinned = entries.plainDigest(at: entry) != nil
+        let isPinned = entries.columnDigest(at: entry) != nil
         fresh.count -= 1
         fresh.bytes.add(-size, isPinned: isPinned)
         guard known.item >= 0, !items[Int(known.item)].step.isKept else { continue }
         guard segments[index].lastList == nil,
-          defend(entry, row, of: index, against: Int(known.item))
+          holdToKeptDigest(entry, row, of: index, against: Int(known.item))
         else { continue }
         kept.count -= 1
         kept.bytes.add(-size, isPinned: isPinned)
@@ -150,32 +151,32 @@ extension Dispatcher {
 
   private func hasExpired(_ entry: Int, of index: Int) -> Bool {
     let entries = segments[index].table.value
-    guard !facts.isClockAhead, entries.isSpecial(at: entry) else { return false }
+    guard !facts.isClockAhead, entries.hasExtras(at: entry) else { return false }
     return entries[entry].expires.map { $0 <= facts.now } ?? false
   }
 
   mutating func planningResumed(_ index: Int) {
     begun.end(.planning)
-    takeWaiting(of: index)
-    takeSteps(index)
+    addWaitingSteps(of: index)
+    addNextSteps(index)
   }
 
-  private mutating func takeSteps(_ index: Int) {
+  private mutating func addNextSteps(_ index: Int) {
     guard segments[index].phase == .planning else { return }
-    take(segments[index].steps.take(Self.sliceSize), of: index)
-    guard segments[index].steps.isTaken else {
+    addSteps(segments[index].steps.dequeue(Self.sliceSize), of: index)
+    guard segments[index].steps.isExhausted else {
       return resumePlanning(index)
     }
     segments[index].phase = .planned
-    unsettledHoldbacks.insert(index)
+    staleBarriers.insert(index)
     settleIfDone(index)
   }
 
   private static let sliceSize = 4096
 
-  private mutating func take(_ steps: ArraySlice<PlannedStep>, of index: Int) {
+  private mutating func addSteps(_ steps: ArraySlice<PlannedStep>, of index: Int) {
     let known = items.count
-    let holders = undecidedHolders(besides: index)
+    let holders = undecidedHolders(excluding: index)
     for step in steps {
       if !holders.isEmpty, mayReplace(step), let row = row(of: step),
         let others = holders[row.holders]
@@ -183,7 +184,7 @@ extension Dispatcher {
         segments[index].steps.wait(step)
         for other in others { raiseList(of: other, for: index) }
       } else {
-        take(step, of: index)
+        addStep(step, of: index)
       }
     }
     announceStarts(behind: known, of: index)
@@ -191,9 +192,9 @@ extension Dispatcher {
 
   // MARK: What waits for the lists of others
 
-  private mutating func takeWaiting(of index: Int) {
+  private mutating func addWaitingSteps(of index: Int) {
     guard segments[index].steps.hasWaiting else { return }
-    take(segments[index].steps.takeWaiting()[...], of: index)
+    addSteps(segments[index].steps.drainWaiting()[...], of: index)
   }
 
   mutating func wakeWaiting() {
@@ -208,9 +209,9 @@ extension Dispatcher {
   }
 
   /// Returns other segments with unknown lists, by holder set; empty if this one need not wait.
-  private func undecidedHolders(besides index: Int) -> [UInt32: [Int]] {
+  private func undecidedHolders(excluding index: Int) -> [UInt32: [Int]] {
     guard segments.count > 1, halt == nil, !request.policy.isOffline,
-      segments[index].declaration.isStored, segments[index].heldBack == nil
+      segments[index].declaration.isStored, segments[index].deferralOfAll == nil
     else { return [:] }
     var undecided: [UInt32: [Int]] = [:]
     for other in segments.indices
@@ -225,7 +226,7 @@ extension Dispatcher {
   /// Whether an answer could replace a stored body that another segment may keep.
   private func mayReplace(_ step: PlannedStep) -> Bool {
     guard step.bundle == nil, let row = row(of: step), isUsable(row) else { return false }
-    return step.asks
+    return step.needsRequest
   }
 
   /// Announces the queued items from number `known` on; a dry run starts none.
@@ -244,37 +245,39 @@ extension Dispatcher {
   /// Number of URLs in one fact, so that readers can take its line at once.
   private static let startsTogether = 500
 
-  private mutating func noteShared(_ index: Int, _ other: Int) {
+  private mutating func markShared(_ index: Int, _ other: Int) {
     segments[index].hasShared = true
     segments[other].hasShared = true
   }
 
-  private mutating func take(_ step: PlannedStep, of index: Int) {
+  private mutating func addStep(_ step: PlannedStep, of index: Int) {
     declaredItems += 1
-    var elders: [Rivalry] = []
+    var earlierVariants: [HeaderConflict] = []
     var hasTwin = false
     if segments.count > 1, segments[index].declaration.isStored,
-      segments[index].heldBack == nil
+      segments[index].deferralOfAll == nil
     {
       let key = segments[index].table.value.key(at: Int(step.entry))
-      let known = declared.note(key, segment: index, entry: Int(step.entry))
-      if let known { noteShared(index, Int(known.segment)) }
+      let known = declared.recordMention(key, segment: index, entry: Int(step.entry))
+      if let known { markShared(index, Int(known.segment)) }
       if let known,
-        shares(step, of: index, with: known, besides: &elders)
+        shares(step, of: index, with: known, collecting: &earlierVariants)
       {
         return
       }
       hasTwin = known.map { $0.item >= 0 && !items[Int($0.item)].step.isKept } ?? false
     }
-    if belongsElsewhere(step, of: index, besides: &elders) { return }
+    if settleIfOwnedByUnselected(step, of: index, collecting: &earlierVariants) { return }
     if halt == nil, step.decision != .keep,
       step.decision != .describe || request.mode.keepsSegments,
       !request.mode.probes || needsProbe(step, of: index)
     {
       begin(step, of: index)
-      if !elders.isEmpty || hasTwin, let item = items.indices.last, items[item].state != .settled {
+      if !earlierVariants.isEmpty || hasTwin, let item = items.indices.last,
+        items[item].state != .settled
+      {
         let work = activate(item)
-        work.elders = elders
+        work.earlierVariants = earlierVariants
         work.hasTwin = hasTwin
       }
       return
@@ -290,23 +293,23 @@ extension Dispatcher {
     if request.policy.isOffline {
       return segments[index].declaration.isStored && step.decision == .fetch
     }
-    return request.policy.probesItems && step.asks
+    return request.policy.probesItems && step.needsRequest
   }
 
   mutating func begin(_ step: PlannedStep, of index: Int, at position: Int? = nil) {
     let item = newItem(step, of: index, at: position)
-    if step.asks, !request.policy.isOffline {
-      if let deferral = segments[index].heldBack ?? deferral(of: .item(item)) {
+    if step.needsRequest, !request.policy.isOffline {
+      if let deferral = segments[index].deferralOfAll ?? deferral(of: .item(item)) {
         return settleDeferred(item, deferral)
       }
       return enqueue(.item(item))
     }
     activate(item)
-    if step.decision == .fail, let deferral = segments[index].heldBack {
+    if step.decision == .fail, let deferral = segments[index].deferralOfAll {
       return settleDeferred(item, deferral)
     }
     guard let preparation = preparation(of: item) else {
-      return decideWithoutAsking(item)
+      return decideWithoutRequest(item)
     }
     items[item].state = .preparing
     begun.begin(.preparations)
@@ -321,7 +324,9 @@ extension Dispatcher {
     let position = UInt32(position ?? declaredItems - 1)
     items.append(ItemWork(step: step, segment: UInt32(index), position: position))
     // An item deferred with its list answers for no other segment.
-    if segments.count > 1, segments[index].declaration.isStored, segments[index].heldBack == nil {
+    if segments.count > 1, segments[index].declaration.isStored,
+      segments[index].deferralOfAll == nil
+    {
       let key = segments[index].table.value.key(at: Int(step.entry))
       declared.set(item: items.count - 1, for: key, unlessKnown: step.decision == .keep)
     }
@@ -334,14 +339,14 @@ extension Dispatcher {
     switch step.decision {
     case .keep, .describe: keep(item)
     case .fail:
-      if let deferral = segments[index].heldBack {
+      if let deferral = segments[index].deferralOfAll {
         return settleDeferred(item, deferral)
       }
       guard let failure = planFailure(of: item) else { return settleItem(item) }
       fail(item, failure)
     case .fetch, .update, .revalidate:
-      let isHeldBack = segments[index].heldBack ?? deferral(of: .item(item))
-      if halt == nil, let deferral = isHeldBack {
+      let itemDeferral = segments[index].deferralOfAll ?? deferral(of: .item(item))
+      if halt == nil, let deferral = itemDeferral {
         return settleDeferred(item, deferral)
       }
       guard halt != nil else { return settleItem(item) }
@@ -355,13 +360,13 @@ extension Dispatcher {
     if step.reason == .paused, !work.result.isUsable {
       // The user paused the item, so its segment does not need it.
       work.result.isRequired = false
-      work.sparing = [index]
+      work.optionalIn = [index]
       return settleDeferred(item, Deferral(rule: .paused))
     }
     work.result.outcome = step.reason == .staleOffline ? .stale : .unchanged
     work.result.source = step.reason == .staleOffline ? .stale : .cache
     if step.reason == .staleOffline, let row = row(of: step) {
-      work.result.confirmedAt = row.answeredAt
+      work.result.confirmedAt = row.respondedAt
     }
     if request.mode.keepsSegments, !step.isHeld, let row = step.position {
       let items = [facts.inventory.rows[row].item]
@@ -371,7 +376,7 @@ extension Dispatcher {
   }
 
   /// Settles a queued item that a digest has proved meanwhile; returns whether it did.
-  mutating func isSpared(_ item: Int) -> Bool {
+  mutating func settleIfProven(_ item: Int) -> Bool {
     guard items[item].step.decision == .keep else { return false }
     let work = activate(item)
     work.result.action = items[item].step.action

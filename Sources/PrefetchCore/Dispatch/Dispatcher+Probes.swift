@@ -1,11 +1,11 @@
 /// Probes of a dry run: a HEAD shows what a run would do with the same response head.
 extension Dispatcher {
-  mutating func probeAnswered(_ item: Int, _ response: TransferResponse) {
+  mutating func probeReceived(_ item: Int, _ response: TransferResponse) {
     let work = items.active(item)
     let selecting = selecting(item, response)
-    if givesWay(item, response, by: selecting) { return }
-    separateRivals(item, by: selecting)
-    if asksHeadOnly(item) {
+    if yieldsToEarlierVariant(item, response, by: selecting) { return }
+    separateHeaderConflicts(item, by: selecting)
+    if requestsHeadOnly(item) {
       guard !(200..<300).contains(response.status) else { return settleItem(item) }
       return fail(item, failure(of: .item(item), response))
     }
@@ -18,9 +18,9 @@ extension Dispatcher {
       if refusesStored(item, record) { return }
       keep(item, "the server says unchanged")
     case 200, 203:
-      work.toldSize = Self.size(toldBy: response)
+      work.reportedSize = Self.declaredSize(in: response)
       // Needed by segments whose list comes later.
-      if segments.count > 1 { settled.note(response.headers, of: item) }
+      if segments.count > 1 { settled.recordHeaders(response.headers, of: item) }
       foreseeRefusals(of: item, by: response)
       // Some servers answer every HEAD in full; equal validators say the same as a 304.
       if isRepeated(item, response) {
@@ -29,7 +29,7 @@ extension Dispatcher {
         keep(item, isUsersFile ? Self.isUsersFile : "the server's validators are unchanged")
       } else if let failure = sizeFailure(item, response) {
         // A run would end its transfer at the head.
-        work.toldSize = nil
+        work.reportedSize = nil
         leaveLargerLimits(item, failure)
         return fail(item, failure)
       } else if let objection = objection(to: response, of: item) {
@@ -41,7 +41,7 @@ extension Dispatcher {
         announceSize(item, response)
       }
     case 404, 410:
-      if isStored(item), removeGone(item, response.status) { return }
+      if isStored(item), applyOnGone(item, response.status) { return }
       return fail(item, failure(of: .item(item), response))
     default:
       let failure = failure(of: .item(item), response)
@@ -54,7 +54,7 @@ extension Dispatcher {
   /// Fails an item that a run could not request either; a refusal of HEAD alone keeps the plan.
   mutating func probeFailed(_ item: Int, _ failure: Failure, status: Int?) {
     if serveStale(item, failure, status: status) { return }
-    if asksHeadOnly(item) { return fail(item, failure) }
+    if requestsHeadOnly(item) { return fail(item, failure) }
     let isRedirect = status.map { (300..<400).contains($0) } ?? false
     switch failure.code.category {
     case .trust, .connectivity, .denied:
@@ -75,14 +75,14 @@ extension Dispatcher {
     work.result.reason = reason
   }
 
-  func asksHeadOnly(_ item: Int) -> Bool {
-    segments[Int(items[item].segment)].declaration.asksHeadOnly
+  func requestsHeadOnly(_ item: Int) -> Bool {
+    segments[Int(items[item].segment)].declaration.requestsHeadOnly
   }
 
   // MARK: What a head shows
 
   /// Returns the body size that a head declares; nil if absent, or if the body is coded.
-  static func size(toldBy response: TransferResponse) -> Int64? {
+  static func declaredSize(in response: TransferResponse) -> Int64? {
     guard response.headers["Content-Encoding"] == nil else { return nil }
     return response.headers["Content-Length"].flatMap { Int64($0) }
   }
@@ -91,17 +91,18 @@ extension Dispatcher {
   ///
   /// Another length contradicts the stored response, whatever its tag (RFC 9111, 4.3.5).
   private func isRepeated(_ item: Int, _ response: TransferResponse) -> Bool {
-    guard let record = items.active(item).record?.value, answersFromSamePlace(item),
+    guard let record = items.active(item).record?.value, respondsFromSameURL(item),
       items[item].step.decision == .revalidate || record.isImported
     else { return false }
-    let told = Validators(response.headers)
-    let size = Self.size(toldBy: response)
+    let validators = Validators(response.headers)
+    let size = Self.declaredSize(in: response)
     if record.isImported { return record.isImported(like: response.headers, size: size) }
-    return !told.isEmpty && told == record.validators && (size == nil || size == record.size)
+    return !validators.isEmpty && validators == record.validators
+      && (size == nil || size == record.size)
   }
 
   /// Whether the answer came from the stored body's URL; other URLs' tags say nothing.
-  private func answersFromSamePlace(_ item: Int) -> Bool {
+  private func respondsFromSameURL(_ item: Int) -> Bool {
     let work = items.active(item)
     let record = work.record?.value
     guard let hop = work.exchange?.value.hop.string, let url = record?.finalURL ?? record?.url
@@ -111,7 +112,9 @@ extension Dispatcher {
 
   private mutating func sizeFailure(_ item: Int, _ response: TransferResponse) -> Failure? {
     let work = items.active(item)
-    guard let size = Self.size(toldBy: response), let exchange = work.exchange else { return nil }
+    guard let size = Self.declaredSize(in: response), let exchange = work.exchange else {
+      return nil
+    }
     let objection: String
     if let limit = exchange.value.terms.sizeLimit, size > limit {
       let sizes = SizeText.format(together: [size, limit])
@@ -132,8 +135,8 @@ extension Dispatcher {
     let allowances = network?.allowances(of: Int(items[item].segment)) ?? []
     guard !allowances.isEmpty else { return nil }
     let url = items.active(item).entry.url.string
-    let answer = WholeAnswer(source: url, head: response.headers, size: size)
-    let isContinued = isStored(item) && (answer.part != nil || start.partials[url] != nil)
+    let whole = WholeResponse(source: url, head: response.headers, size: size)
+    let isContinued = isStored(item) && (whole.part != nil || start.partials[url] != nil)
     return isContinued
       ? nil : TransferRequest.Allowance.objection(toUncontinued: size, under: allowances)
   }
@@ -142,7 +145,7 @@ extension Dispatcher {
     let work = items.active(item)
     let objection = BodyCheck.objection(
       toHead: response.headers,
-      size: Self.size(toldBy: response),
+      size: Self.declaredSize(in: response),
       entry: work.entry,
       expectations: work.judgingSegments.map { segments[$0].declaration.expectation },
       stored: storedBody(of: work)
@@ -156,7 +159,7 @@ extension Dispatcher {
   private func foreseeRefusals(of item: Int, by response: TransferResponse) {
     let work = items.active(item)
     guard !work.sharers.isEmpty, !isRepeated(item, response) else { return }
-    let size = Self.size(toldBy: response)
+    let size = Self.declaredSize(in: response)
     for sharer in work.sharers {
       let objection = BodyCheck.objection(
         toHead: response.headers,
@@ -175,13 +178,14 @@ extension Dispatcher {
   /// Sets the size and, unless a fetch was planned, the action by a probed head.
   private mutating func announceSize(_ item: Int, _ response: TransferResponse) {
     let work = items.active(item)
-    let told = Validators(response.headers)
+    let validators = Validators(response.headers)
     let isComparable =
-      answersFromSamePlace(item) || !told.isEmpty && told != work.record?.value.validators
-    let size = Self.size(toldBy: response)
+      respondsFromSameURL(item)
+      || !validators.isEmpty && validators != work.record?.value.validators
+    let size = Self.declaredSize(in: response)
     let isDoubtful = items[item].step.reason == .noValidators || !isComparable
     if work.result.action == .revalidate {
-      if !isDoubtful, let stored = work.record?.value, told == stored.validators {
+      if !isDoubtful, let stored = work.record?.value, validators == stored.validators {
         work.result.action = .update
         work.result.reason = "the server says another size"
       } else if !isDoubtful {

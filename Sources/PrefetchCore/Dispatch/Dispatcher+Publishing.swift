@@ -23,12 +23,12 @@ extension Dispatcher {
     if retained > 0 {
       announce(.itemsRetained(segment: segments[index].declaration.name, count: retained))
     }
-    guard request.mode.makesTrees || request.mode.foretells, storeFailure == nil,
-      segments[index].heldBack == nil,
+    guard request.mode.makesTrees || request.mode.predicts, storeFailure == nil,
+      segments[index].deferralOfAll == nil,
       let rules = segments[index].declaration.publishing, segments[index].declaration.isStored
     else { return settleSegment(index) }
     guard halt == nil else {
-      noteUnfinished(index)
+      markUnfinished(index)
       return settleSegment(index)
     }
     segments[index].phase = .publishing
@@ -82,7 +82,7 @@ extension Dispatcher {
     guard segments[index].phase == .publishing else { return }
     if outcome.hasFailed { segments[index].hasFailures = true }
     if outcome.isInterrupted { segments[index].isInterrupted = true }
-    let isForeseen = request.mode.foretells
+    let isForeseen = request.mode.predicts
     if !isForeseen || !outcome.troubles.isEmpty || !outcome.warnings.isEmpty {
       announce(outcome, of: index)
     }
@@ -102,17 +102,17 @@ extension Dispatcher {
     settleQuiet(index)
   }
 
-  mutating func noteFresh(_ url: String, _ body: TreeBody) {
+  mutating func recordFreshBody(_ url: String, _ body: TreeBody) {
     guard segments.publishes else { return }
     freshBodies[URLKey(url)] = body
   }
 
   /// Notes a body that a run would fetch, where a segment would publish it.
   mutating func noteForeseen(_ work: ActiveItem) {
-    guard request.mode.foretells, segments.publishes, work.result.failure == nil,
+    guard request.mode.predicts, segments.publishes, work.result.failure == nil,
       work.result.outcome != .deferred, [.fetch, .update].contains(work.result.action)
     else { return }
-    let body = ForeseenBody(digests: work.digests, size: work.toldSize ?? work.entry.size)
+    let body = ForeseenBody(digests: work.digests, size: work.reportedSize ?? work.entry.size)
     freshBodies[URLKey(work.entry.recordURL)] = TreeBody(foreseen: body)
   }
 }

@@ -24,7 +24,7 @@ extension Dispatcher {
           ?? objection(sharer, expectation)
           ?? storeObjection(to: headers, in: [sharer.segment])
       else { continue }
-      part(sharer, from: work)
+      removeSharer(sharer, from: work)
       reject(sharer.entry, failure, of: sharer.segment)
     }
   }
@@ -76,7 +76,7 @@ extension Dispatcher {
     else { return }
     for sharer in work.sharers where sizeLimit(nil, in: sharer.segment) ?? .max > limit {
       work.hasTwin = true
-      part(sharer, from: work)
+      removeSharer(sharer, from: work)
       begin(sharer.step, of: sharer.segment, at: sharer.position)
     }
   }
@@ -84,7 +84,7 @@ extension Dispatcher {
   mutating func refuseAsForeseen(_ item: Int) {
     let work = items.active(item)
     for (sharer, failure) in work.foreseenRefusals {
-      part(sharer, from: work)
+      removeSharer(sharer, from: work)
       reject(sharer.entry, failure, of: sharer.segment)
     }
   }
@@ -96,7 +96,7 @@ extension Dispatcher {
     of index: Int
   ) -> Failure? {
     guard result.failure == nil, result.deferral == nil, result.outcome != .deferred,
-      result.isUsable || request.mode.foretells, let size = result.size
+      result.isUsable || request.mode.predicts, let size = result.size
     else { return nil }
     // Order of checks as for a body in flight.
     if let objection = limitObjection(to: size, in: index)
@@ -118,24 +118,24 @@ extension Dispatcher {
     let work = items.active(item)
     for sharer in work.sharers where isLeft(sharer.segment) {
       work.hasTwin = true
-      part(sharer, from: work)
+      removeSharer(sharer, from: work)
       begin(sharer.step, of: sharer.segment, at: sharer.position)
     }
   }
 
-  func part(_ sharer: Sharer, from work: ActiveItem) {
+  func removeSharer(_ sharer: Sharer, from work: ActiveItem) {
     work.sharers.removeAll { $0.segment == sharer.segment }
     work.foreseenRefusals.removeAll { $0.sharer.segment == sharer.segment }
-    part(sharer.segment, from: work)
+    removeSegment(sharer.segment, from: work)
   }
 
-  func part(_ index: Int, from work: ActiveItem) {
+  func removeSegment(_ index: Int, from work: ActiveItem) {
     let name = segments[index].declaration.name
     work.segments.removeAll { $0 == index }
-    work.sparing.removeAll { $0 == index }
+    work.optionalIn.removeAll { $0 == index }
     work.result.segments.removeAll { $0 == name }
     work.result.isRequired = work.segments.contains {
-      segments[$0].declaration.isRequired && !work.sparing.contains($0)
+      segments[$0].declaration.isRequired && !work.optionalIn.contains($0)
     }
   }
 

@@ -1,12 +1,12 @@
 extension Dispatcher {
   /// Whether another segment's item answers for this step as well.
   ///
-  /// `elders` gets the segments whose answer is stored while this step makes its own request.
+  /// `earlierVariants` gets the segments whose answer is stored while this step makes its own request.
   mutating func shares(
     _ step: PlannedStep,
     of index: Int,
     with mention: DeclaredURLs.Mention,
-    besides elders: inout [Rivalry]
+    collecting earlierVariants: inout [HeaderConflict]
   ) -> Bool {
     let entry = segments[index].entries[Int(step.entry)]
     let known = Int(mention.item)
@@ -43,26 +43,26 @@ extension Dispatcher {
       reject(entry, failure, of: index)
       return true
     }
-    let rivalry = rivalry(
+    let conflict = headerConflict(
       entry,
       of: index,
       with: first.declaration,
       keeper
     )
     // A step without a request holds, whatever other segments find out.
-    if known >= 0, rivalry == nil, step.isKept, !items[known].step.isKept {
+    if known >= 0, conflict == nil, step.isKept, !items[known].step.isKept {
       guard segments[index].lastList == nil else { return false }
-      return defend(step, entry, of: index, against: known)
+      return holdToKeptDigest(step, entry, of: index, against: known)
     }
-    if rivalry == nil, keepsProven(step, of: index, for: keeper, of: known) { return true }
-    if step.reason == .otherVariant || step.reason == .otherVariantOffline, let rivalry {
-      refuseVariant(rivalry)
+    if conflict == nil, settleIfProved(step, of: index, for: keeper, of: known) { return true }
+    if step.reason == .otherVariant || step.reason == .otherVariantOffline, let conflict {
+      refuseVariant(conflict)
       return true
     }
-    if known >= 0, items[known].state == .settled, let rivalry,
-      rivalry.isMet(by: settled.selecting(of: known))
+    if known >= 0, items[known].state == .settled, let conflict,
+      conflict.isMet(by: settled.selecting(of: known))
     {
-      refuseVariant(rivalry)
+      refuseVariant(conflict)
       return true
     }
     // A stale copy that the first segment accepts may be too old for this one.
@@ -77,15 +77,15 @@ extension Dispatcher {
     {
       return false
     }
-    guard known >= 0, !needsOwnAnswer(step, entry, known: digests, besides: known) else {
-      if let rivalry { elders.append(rivalry) }
+    guard known >= 0, !needsOwnResponse(step, entry, known: digests, sharing: known) else {
+      if let conflict { earlierVariants.append(conflict) }
       // A kept item must not overwrite the row that this request stores.
       if known >= 0, items.isActive(known), items[known].step.isKept {
         items.active(known).hasTwin = true
       }
       return false
     }
-    share(known, entry, step, with: index, besides: rivalry)
+    joinItem(known, entry, step, with: index, competing: conflict)
     return true
   }
 
@@ -97,12 +97,17 @@ extension Dispatcher {
     against step: PlannedStep,
     of index: Int
   ) -> Bool {
-    first.lastList != nil && segments[index].lastList == nil && step.asks
+    first.lastList != nil && segments[index].lastList == nil && step.needsRequest
       && !keeper.digests.isEmpty && (known < 0 || items[known].step.isKept)
   }
 
   /// Makes a step of an entry that was only counted as kept, and defends its body.
-  mutating func defend(_ entry: Int, _ row: Int, of index: Int, against known: Int) -> Bool {
+  mutating func holdToKeptDigest(
+    _ entry: Int,
+    _ row: Int,
+    of index: Int,
+    against known: Int
+  ) -> Bool {
     let declared = segments[index].entries[entry]
     declaredItems += 1
     let step = PlannedStep(
@@ -112,12 +117,12 @@ extension Dispatcher {
       reason: .digestMatches,
       isHeld: true
     )
-    return defend(step, declared, of: index, against: known)
+    return holdToKeptDigest(step, declared, of: index, against: known)
   }
 
   /// Holds an earlier item to a kept body's digest; if too late, requests the body and returns
   /// true.
-  private mutating func defend(
+  private mutating func holdToKeptDigest(
     _ step: PlannedStep,
     _ entry: ManifestEntry,
     of index: Int,
@@ -175,7 +180,7 @@ extension Dispatcher {
   }
 
   /// Settles a step without a request if another segment's digest proves the stored body.
-  private mutating func keepsProven(
+  private mutating func settleIfProved(
     _ step: PlannedStep,
     of index: Int,
     for keeper: ManifestEntry,
@@ -191,10 +196,10 @@ extension Dispatcher {
   }
 
   /// Whether an unselected segment owns the stored body, by its digest or as its earlier answer.
-  mutating func belongsElsewhere(
+  mutating func settleIfOwnedByUnselected(
     _ step: PlannedStep,
     of index: Int,
-    besides elders: inout [Rivalry]
+    collecting earlierVariants: inout [HeaderConflict]
   ) -> Bool {
     guard !request.unselected.isEmpty, let position = step.position else { return false }
     for holder in facts.inventory.holders(of: position) {
@@ -204,31 +209,33 @@ extension Dispatcher {
       let entry = segments[index].entries[Int(step.entry)]
       let other = unselected.declaration
       let keeper = other.inlineEntry(for: entry.url)
-      guard let rivalry = rivalry(entry, of: index, with: other, keeper) else {
-        if keepsProven(step, of: index, for: keeper, of: -1) { return true }
+      guard let conflict = headerConflict(entry, of: index, with: other, keeper) else {
+        if settleIfProved(step, of: index, for: keeper, of: -1) { return true }
         continue
       }
-      guard unselected.place <= index else { continue }
+      guard unselected.precedingSelectedCount <= index else { continue }
       guard step.reason == .otherVariant || step.reason == .otherVariantOffline else {
-        elders.append(rivalry)
+        earlierVariants.append(conflict)
         continue
       }
-      refuseVariant(rivalry)
+      refuseVariant(conflict)
       return true
     }
     return false
   }
 
   /// Returns the difference between two segments' requests for a URL; nil if there is none.
-  private func rivalry(
+  private func headerConflict(
     _ entry: ManifestEntry,
     of index: Int,
     with first: SegmentDeclaration,
     _ other: ManifestEntry
-  ) -> Rivalry? {
+  ) -> HeaderConflict? {
     let second = segments[index].declaration
     let purpose = RequestPurpose(itemType: entry.type)
-    return Rivalry(entry, of: second, at: index, against: other, of: first) { segment, entry in
+    return HeaderConflict(entry, of: second, at: index, against: other, of: first) {
+      segment,
+      entry in
       facts.selector(of: segment).fields(of: entry, for: purpose)
     }
   }
@@ -236,35 +243,42 @@ extension Dispatcher {
   /// Ends the item for segments whose headers select another answer than the first segment's.
   ///
   /// Digests of the other segments are required; `selecting` names the selecting headers.
-  mutating func separateRivals(_ item: Int, by selecting: [String], from body: StagedBody? = nil) {
+  mutating func separateHeaderConflicts(
+    _ item: Int,
+    by selecting: [String],
+    from body: StagedBody? = nil
+  ) {
     let work = items.active(item)
-    guard !work.rivals.isEmpty else { return }
-    for rivalry in work.rivals {
-      guard rivalry.parts(by: selecting, from: body) else {
-        work.require(rivalry.digests)
+    guard !work.headerConflicts.isEmpty else { return }
+    for conflict in work.headerConflicts {
+      guard conflict.isSeparated(by: selecting, from: body) else {
+        work.require(conflict.digests)
         continue
       }
-      part(rivalry.segment, from: work)
-      refuseVariant(rivalry)
+      removeSegment(conflict.segment, from: work)
+      refuseVariant(conflict)
     }
-    work.rivals = []
+    work.headerConflicts = []
   }
 
   /// Fails an item whose answer depends on headers that a segment with a stored answer differs in.
-  mutating func givesWay(
+  mutating func yieldsToEarlierVariant(
     _ item: Int,
     _ response: TransferResponse,
     by selecting: [String]
   ) -> Bool {
     let work = items.active(item)
-    guard let elder = work.elders.first(where: { $0.parts(by: selecting, from: response.body) })
+    guard
+      let earlier = work.earlierVariants.first(where: {
+        $0.isSeparated(by: selecting, from: response.body)
+      })
     else { return false }
     discard(response)
-    for index in work.segments { leaveToOther(elder.url, index) }
+    for index in work.segments { leaveToOther(earlier.url, index) }
     work.result.action = .fail
     work.result.outcome = .failed
-    work.result.reason = elder.reason
-    work.result.failure = elder.failure
+    work.result.reason = earlier.reason
+    work.result.failure = earlier.failure
     work.result.state = .failed
     work.result.isUsable = false
     settleItem(item)
@@ -273,7 +287,7 @@ extension Dispatcher {
 
   func selecting(_ item: Int, _ response: TransferResponse) -> [String] {
     let work = items.active(item)
-    guard !work.rivals.isEmpty || !work.elders.isEmpty else { return [] }
+    guard !work.headerConflicts.isEmpty || !work.earlierVariants.isEmpty else { return [] }
     let redirects = (work.exchange?.value.chain.terms ?? []).compactMap(\.variance).flatMap(\.names)
     let known = work.record?.value.variance?.hops.flatMap(\.names) ?? []
     let own =
@@ -282,22 +296,22 @@ extension Dispatcher {
     return redirects + own
   }
 
-  private mutating func refuseVariant(_ rivalry: Rivalry) {
-    let index = rivalry.segment
-    leaveToOther(rivalry.url, index)
+  private mutating func refuseVariant(_ conflict: HeaderConflict) {
+    let index = conflict.segment
+    leaveToOther(conflict.url, index)
     var result = ItemResult(
-      url: rivalry.url,
-      id: rivalry.id ?? start.identify(rivalry.url),
+      url: conflict.url,
+      id: conflict.id ?? start.identify(conflict.url),
       segments: [segments[index].declaration.name],
       state: .failed,
       action: .fail,
-      reason: rivalry.reason
+      reason: conflict.reason
     )
     result.outcome = .failed
-    result.failure = rivalry.failure
-    result.isRequired = segments[index].declaration.isRequired && rivalry.isRequired
+    result.failure = conflict.failure
+    result.isRequired = segments[index].declaration.isRequired && conflict.isRequired
     announce(.itemSettled(result))
-    tally(result, in: index, isRequired: rivalry.isRequired)
+    tally(result, in: index, isRequired: conflict.isRequired)
   }
 
   /// Removes a URL from a segment, since its stored body answers another one.
@@ -309,12 +323,12 @@ extension Dispatcher {
     }
   }
 
-  private mutating func share(
+  private mutating func joinItem(
     _ item: Int,
     _ entry: ManifestEntry,
     _ step: PlannedStep,
     with index: Int,
-    besides rivalry: Rivalry?
+    competing conflict: HeaderConflict?
   ) {
     let name = segments[index].declaration.name
     let isRequired = segments[index].declaration.isRequired && entry.isRequired
@@ -329,19 +343,19 @@ extension Dispatcher {
     }
     let work = activate(item)
     let sharer = Sharer(segment: index, entry: entry, step: step, position: declaredItems - 1)
-    if items[item].state == .committing, rivalry == nil,
+    if items[item].state == .committing, conflict == nil,
       let failure = objection(toSettled: item, work.result, entry, of: index)
     {
-      guard request.mode.foretells else { return reject(entry, failure, of: index) }
+      guard request.mode.predicts else { return reject(entry, failure, of: index) }
       work.foreseenRefusals.append((sharer, failure))
     }
     work.result.segments.append(name)
     work.result.isRequired = work.result.isRequired || isRequired
     work.segments.append(index)
     raise(item, for: index, Int(step.entry))
-    if !entry.isRequired || work.control != nil { work.sparing.append(index) }
-    if let rivalry {
-      work.rivals.append(rivalry)
+    if !entry.isRequired || work.control != nil { work.optionalIn.append(index) }
+    if let conflict {
+      work.headerConflicts.append(conflict)
     } else {
       work.sharers.append(sharer)
     }
@@ -372,7 +386,7 @@ extension Dispatcher {
   }
 
   /// Requests the next tag of an ad space after one failed; the other segments share its answer.
-  mutating func askNextTag(of item: Int) {
+  mutating func requestNextTag(of item: Int) {
     let work = items.active(item)
     guard work.entry.zone != nil, halt == nil, storeFailure == nil,
       let next = work.sharers.first(where: { $0.entry.url != work.entry.url })
@@ -380,21 +394,21 @@ extension Dispatcher {
     let others = work.sharers.filter {
       $0.segment != next.segment && $0.entry.url != work.entry.url
     }
-    for sharer in [next] + others { part(sharer, from: work) }
+    for sharer in [next] + others { removeSharer(sharer, from: work) }
     work.hasTwin = true
     begin(next.step, of: next.segment, at: next.position)
     let new = items.count - 1
     for sharer in others {
-      share(new, sharer.entry, sharer.step, with: sharer.segment, besides: nil)
+      joinItem(new, sharer.entry, sharer.step, with: sharer.segment, competing: nil)
     }
   }
 
   /// Whether a segment needs an answer of its own, since the item's end cannot serve it.
-  private func needsOwnAnswer(
+  private func needsOwnResponse(
     _ step: PlannedStep,
     _ entry: ManifestEntry,
     known: [ExpectedDigest],
-    besides item: Int
+    sharing item: Int
   ) -> Bool {
     guard isDecided(item) || items[item].step.isKept else { return false }
     // This segment may accept a body that others refuse.
@@ -402,28 +416,30 @@ extension Dispatcher {
       items[item].state == .settled || !items.isActive(item)
       ? settled.failure(of: item) : items.active(item).result.failure
     if let failure, Self.refusals.contains(failure.code) { return true }
-    let wasAsked = isDecided(item) && settled.source(of: item) != .cache
-    let asks = step.decision.action != .keep
+    let wasRequested = isDecided(item) && settled.source(of: item) != .cache
+    let needsRequest = step.decision.action != .keep
     if let digest = decidedDigest(of: item) {
       switch Comparison(entry.digests, stored: digest, strong: [:]) {
       // The received body is the declared one.
       case .equal: return false
       // The body would have been refused in flight, too.
-      case .different where wasAnswered(item): return false
+      case .different where hadResponse(item): return false
       default: break
       }
     }
     // A body that was kept without a request may be too old for this segment.
-    guard entry.digests.contains(where: { !known.contains($0) }) else { return asks && !wasAsked }
-    return asks || wasAsked
+    guard entry.digests.contains(where: { !known.contains($0) }) else {
+      return needsRequest && !wasRequested
+    }
+    return needsRequest || wasRequested
   }
 
-  private func wasAnswered(_ item: Int) -> Bool {
+  private func hadResponse(_ item: Int) -> Bool {
     let source = items.isActive(item) ? items.active(item).result.source : settled.source(of: item)
     return switch source {
     case .network, .alternate, .revalidated, .remote: true
     case .cache, .stale: false
-    case nil: items.isPlain(item)
+    case nil: items.isSimple(item)
     }
   }
 

@@ -11,7 +11,7 @@ extension Dispatcher {
 
   mutating func roomMeasured(_ reading: RoomReading) {
     let order = space.counts(reading) ? contentOrder() : nil
-    if space.take(reading, in: order, foretells: request.mode.foretells) { resumeForRoom() }
+    if space.receive(reading, in: order, predicts: request.mode.predicts) { resumeForRoom() }
   }
 
   // MARK: Requests
@@ -21,13 +21,13 @@ extension Dispatcher {
       return true
     }
     let work = activate(item)
-    if isPart(item) {
+    if isPiece(item) {
       work.diskLimit = space.diskLeft
       return true
     }
     var need = Space.Need(
-      size: work.toldSize ?? work.entry.size,
-      isNew: items[item].step.decision != .revalidate || work.toldSize != nil,
+      size: work.reportedSize ?? work.entry.size,
+      isNew: items[item].step.decision != .revalidate || work.reportedSize != nil,
       owner: .item(key(of: item))
     )
     if space.ranks(need) { need.rank = rank(of: item) }
@@ -43,7 +43,7 @@ extension Dispatcher {
     case .parked:
       leaveForRoom(item)
       // Frees the objects of many parked items; a reported size would be lost.
-      if segments.count == 1, work.toldSize == nil { items.deactivate(item) }
+      if segments.count == 1, work.reportedSize == nil { items.deactivate(item) }
     case .full(let available):
       leaveWire(.item(item))
       fail(item, space.full(need: need.size, available))
@@ -68,8 +68,8 @@ extension Dispatcher {
     guard failure.code == .tooLarge, let limit = work.diskLimit, announced ?? .max > limit,
       limit < sizeLimit(work.roomLimit, in: Int(items[item].segment)) ?? .max
     else { return false }
-    if let announced, work.toldSize == nil {
-      askAnew(item, forWhole: announced)
+    if let announced, work.reportedSize == nil {
+      requestAgain(item, withSize: announced)
       return true
     }
     let left = (space.free ?? 0) - space.reservations.bytes
@@ -79,16 +79,16 @@ extension Dispatcher {
   }
 
   /// Requests an item's whole body again, if there is room for it.
-  mutating func askAnew(_ item: Int, forWhole size: Int64) {
+  mutating func requestAgain(_ item: Int, withSize size: Int64) {
     let work = activate(item)
-    work.toldSize = size
+    work.reportedSize = size
     work.exchange = nil
     space.reservations.drop(item)
     reask(.item(item))
   }
 
   private mutating func resumeForRoom() {
-    resume(space.queue.takeWaiting())
+    resume(space.queue.drainWaiting())
   }
 
   private mutating func resume(_ waiting: [Int]) {
@@ -98,18 +98,18 @@ extension Dispatcher {
   /// Queues waiting items again after other reservations have shrunk.
   mutating func tryRoomAgain() {
     lookForTheLastTime()
-    resume(space.takeRetries())
+    resume(space.drainRetries())
   }
 
   /// Queues parked items once more when no other work is open.
   private mutating func lookForTheLastTime() {
     guard space.queue.isParkedOnly, halt == nil, isQuiescent(except: .room) else { return }
-    for item in space.queue.takeParked() { enqueue(.item(item)) }
+    for item in space.queue.drainParked() { enqueue(.item(item)) }
   }
 
   mutating func growReservation(of job: Job, by bytes: Int64) {
     guard case .item(let item) = job else { return }
-    if items.isPlain(item) { return growPlain(item, by: bytes) }
+    if items.isSimple(item) { return growSimple(item, by: bytes) }
     space.reservations.grow(item, by: bytes)
   }
 
@@ -119,21 +119,21 @@ extension Dispatcher {
   mutating func admitBodies() -> Bool {
     guard space.rules.limit != nil, batch.bringsBodies else { return true }
     guard !space.isMeasuring else { return false }
-    guard space.takeCheck() else {
+    guard space.consumeCheck() else {
       effects.append(.measureRoom(inDetail: space.beginCheck()))
       return false
     }
-    let wanted = batch.entries.indices.compactMap { place in
-      newcomer(with: batch.entries[place].change, of: batch.entries[place].item).map {
-        (place: place, $0)
+    let wanted = batch.entries.indices.compactMap { index in
+      newcomer(with: batch.entries[index].change, of: batch.entries[index].item).map {
+        (index: index, $0)
       }
     }
     var refused: [Int] = []
-    for (place, newcomer) in wanted.sorted(by: { $0.1.rank < $1.1.rank }) {
-      if !space.admit(newcomer) { refused.append(place) }
+    for (index, newcomer) in wanted.sorted(by: { $0.1.rank < $1.1.rank }) {
+      if !space.admit(newcomer) { refused.append(index) }
     }
     let entries = batch.remove(at: refused)
-    evict(space.takeEvicted())
+    evict(space.drainEvicted())
     for entry in entries { refuse(entry) }
     return true
   }
@@ -254,7 +254,7 @@ extension Dispatcher {
     else { return }
     guard space.room != nil else { return measureRoom(inDetail: true) }
     space.shrink()
-    evict(space.takeEvicted())
+    evict(space.drainEvicted())
   }
 
   var mayShrink: Bool {

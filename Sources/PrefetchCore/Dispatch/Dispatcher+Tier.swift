@@ -1,68 +1,73 @@
 /// Second tier shared by machines: requests that it may answer, and answers offered to it.
 extension Dispatcher {
   /// Returns what a tier may answer for an item: a digest, or answers within these lifetimes.
-  func tierQuestion(
+  func tierRequest(
     _ digests: [ExpectedDigest],
     _ granted: [Freshness.Lifetime]
-  ) -> TierQuestion? {
+  ) -> TierRequest? {
     let tier = request.policy.tier
     guard tier.url != nil else { return nil }
     let named = digests.filter { $0.algorithm == .sha256 }
     // A revalidation asks the origin, by the tier's validators if nothing is stored here.
     let lent = request.policy.revalidatesAll ? [.atMost(.zero)] : granted
-    return TierQuestion(
+    return TierRequest(
       digest: named.count == 1 ? ContentDigest(bytes: named[0].bytes) : nil,
       granted: tier.isTrusted ? lent : nil
     )
   }
 
-  mutating func share(_ arrival: Arrival, isPinned: Bool) {
+  mutating func offerToTier(_ arrival: Arrival, isPinned: Bool) {
     guard arrival.terms.isAnonymous || request.policy.tier.sharesAll else { return }
-    var answer = OriginAnswer(arrival)
-    answer.isBodyAlone = isPinned
-    share(answer)
+    var originResponse = OriginResponse(arrival)
+    originResponse.isBodyAlone = isPinned
+    offerToTier(originResponse)
   }
 
-  mutating func share(_ item: Int, _ record: ContentRecord) {
+  mutating func offerToTier(_ item: Int, _ record: ContentRecord) {
     let work = items.active(item)
-    guard request.policy.tier.isWritten, !isAd(item), work.toldAt == nil,
+    guard request.policy.tier.isWritten, !isAd(item), work.originRespondedAt == nil,
       let exchange = work.exchange?.value, !exchange.isAlternate, let digest = record.digest
     else { return }
-    var answer = OriginAnswer(record, exchange, digest: digest, answeredAt: now.wall)
-    answer.isBodyAlone = work.digests.contains { $0.algorithm == .sha256 }
-    share(answer, of: exchange)
+    var originResponse = OriginResponse(record, exchange, digest: digest, respondedAt: now.wall)
+    originResponse.isBodyAlone = work.digests.contains { $0.algorithm == .sha256 }
+    offerToTier(originResponse, of: exchange)
   }
 
   /// Offers a document or piece that its origin sent now.
-  mutating func share(
+  mutating func offerToTier(
     _ body: StagedBody,
     _ response: TransferResponse,
     of exchange: Exchange?,
     from provenance: Provenance
   ) {
-    guard request.policy.tier.isWritten, response.toldByTierAt == nil, response.status == 200,
+    guard request.policy.tier.isWritten, response.tierRespondedAt == nil, response.status == 200,
       let exchange, !exchange.isAlternate
     else { return }
     var record = ContentRecord(url: exchange.url.string, id: "")
     record.size = body.size
     record.headers = Revalidation.storable(response.headers)
-    var answer = OriginAnswer(record, exchange, digest: body.digest, answeredAt: now.wall)
-    answer.isFromHere = provenance == .local && exchange.redirects.isEmpty
-    share(answer, of: exchange)
+    var originResponse = OriginResponse(
+      record,
+      exchange,
+      digest: body.digest,
+      respondedAt: now.wall
+    )
+    originResponse.isFromHere = provenance == .local && exchange.redirects.isEmpty
+    offerToTier(originResponse, of: exchange)
   }
 
-  private mutating func share(_ answer: OriginAnswer, of exchange: Exchange) {
+  private mutating func offerToTier(_ originResponse: OriginResponse, of exchange: Exchange) {
     guard exchange.isAnonymous || request.policy.tier.sharesAll else { return }
-    share(answer)
+    offerToTier(originResponse)
   }
 
-  private mutating func share(_ given: OriginAnswer) {
+  private mutating func offerToTier(_ given: OriginResponse) {
     guard given.isForAll || request.policy.tier.sharesAll else { return }
-    var answer = given
+    var originResponse = given
     // Signed redirect URLs are private, so the body alone is shared.
-    if answer.redirects.contains(where: { WebURL.redacted($0.target) != $0.target }) {
-      answer.isBodyAlone = true
+    if originResponse.redirects.contains(where: { WebURL.redacted($0.target) != $0.target }) {
+      originResponse.isBodyAlone = true
     }
-    batch.share([answer])
+    batch.share([originResponse])
   }
 }

@@ -5,15 +5,15 @@ extension Dispatcher {
     var preparations: [Preparation] = []
     var lastRead: Int?
     wire.release(at: now.uptime)
-    renewHoldbacks()
+    renewBarriers()
     let limit = network?.transferLimit ?? .max
     while halt == nil, wire.transferCount + begun.count(of: .preparations) < limit,
-      let (job, host) = wire.take(at: now.uptime)
+      let (job, host) = wire.dequeue(at: now.uptime)
     {
       switch job {
       case .document(let number):
         documents[number].host = host
-        if let look = lookBefore(asking: number) {
+        if let look = lookBefore(requesting: number) {
           // The document keeps its slot until the look-up ends.
           documents[number].isBeingLookedUp = true
           begun.begin(.documents)
@@ -22,12 +22,12 @@ extension Dispatcher {
         }
         send(.document(number))
       case .item(let item):
-        if bundles.isForsaken(item) {
+        if bundles.cannotComplete(item) {
           end(item, nil)
           wire.leave(job, on: host)
           continue
         }
-        if isSpared(item) || endsAsTold(job) {
+        if settleIfProven(item) || endIfStopped(job) {
           wire.leave(job, on: host)
           continue
         }
@@ -36,7 +36,7 @@ extension Dispatcher {
           continue
         }
         let count = preparations.count
-        if items.isPlain(item) || beginPlain(item, into: &preparations) {
+        if items.isSimple(item) || beginSimple(item, into: &preparations) {
           order(item, from: host, behind: &preparations)
           if preparations.count > count { lastRead = item }
           continue
@@ -46,7 +46,7 @@ extension Dispatcher {
         if work.exchange != nil, !awaitsAdoption(item) {
           send(.item(item))
         } else if work.prepared != nil {
-          goOn(item)
+          continueItem(item)
         } else if work.isBeingRead {
           items[item].state = .preparing
         } else if let preparation = preparation(of: item)
@@ -59,7 +59,7 @@ extension Dispatcher {
           preparations.append(preparation)
           lastRead = item
         } else {
-          ask(item)
+          requestItem(item)
         }
       }
     }
@@ -94,7 +94,7 @@ extension Dispatcher {
     return items.isActive(parent) ? items.active(parent).exchange : nil
   }
 
-  func askingSegments(of job: Job) -> [Int] {
+  func requestingSegments(of job: Job) -> [Int] {
     switch job {
     case .document(let number): [documents[number].segment]
     case .item(let item): items.active(item).segments
@@ -103,11 +103,11 @@ extension Dispatcher {
 
   mutating func send(_ job: Job) {
     guard let exchange = exchange(of: job) else { return }
-    if connections.watchesPlainHTTP,
+    if connections.rechecksPlainHTTP,
       let objection = connections.objection(to: exchange.value, at: now.wall)
     {
       leaveWire(job)
-      return turnAway(job, .failed(objection, status: nil))
+      return refuseJob(job, .failed(objection, status: nil))
     }
     let id = newTransfer(for: job)
     if let jar = jar(of: job) { exchange.value.cookies = jar.value.cookies }
@@ -134,22 +134,22 @@ extension Dispatcher {
 
   mutating func transferFinished(_ id: TransferID, _ result: TransferResult) {
     guard let job = wire.end(id) else { return }
-    noteDate(of: result)
+    recordDate(of: result)
     if case .item(let item) = job, let outcome = judged(item, result),
-      isTaken(item, outcome)
+      handleSimpleOutcome(item, outcome)
     {
       return
     }
     transferEnded(id, job, result)
   }
 
-  mutating func transferEnded(_ id: TransferID, _ job: Job, _ answer: TransferResult) {
-    var result = answer
-    book(id, result, of: job)
+  mutating func transferEnded(_ id: TransferID, _ job: Job, _ transferResult: TransferResult) {
+    var result = transferResult
+    recordUsage(id, result, of: job)
     if case .item(let item) = job { _ = activate(item) }
-    guard !result.wasNotSent else { return takeBack(job) }
+    guard !result.wasNotSent else { return retryUnsent(job) }
     if isCutOff { result = explained(result, of: job) }
-    tell(result, of: job)
+    announceDetails(result, of: job)
     guard let exchange = exchange(of: job), let host = host(of: job) else { return }
     wire.finished(job, on: host, result, at: now)
     if case .item(let item) = job { items.active(item).result.figures = result.figures }
@@ -165,42 +165,42 @@ extension Dispatcher {
       random: jitter.next()
     )
     if let jar { jar.value.cookies = exchange.value.cookies }
-    if isRetry || !countAnswer(result, of: job) {
+    if isRetry || !countResponse(result, of: job) {
       announceRequest(result, hop, isRetry: isRetry, of: job)
     }
-    note(result, step, of: host)
+    recordResult(result, step, of: host)
     if case .document(let number) = job {
       documents[number].provenance = result.provenance(
         throughProxy: request.policy.connections.mayBeProxied
       )
-      guard isWanted(document: number) else { return answered(job, step) }
+      guard isWanted(document: number) else { return exchangeEnded(job, step) }
     }
-    guard !isRefusedByPerson(job, step), !proceed(job, step) else { return }
-    answered(job, step, announced: result.announcedSize)
+    guard !settleIfStopped(job, step), !proceed(job, step) else { return }
+    exchangeEnded(job, step, announced: result.announcedSize)
   }
 
   /// Counts an answer that no observer needs by itself; returns false for one with trouble.
-  private mutating func countAnswer(_ result: TransferResult, of job: Job) -> Bool {
+  private mutating func countResponse(_ result: TransferResult, of job: Job) -> Bool {
     guard start.isBrief, case .item = job, let status = result.status, !result.isTrouble,
       !result.figures.isRemarkable
     else { return false }
-    let asking = askingSegments(of: job)
-    guard asking.count == 1 else { return false }
-    answerCounts.note(status, wireBytes: result.figures.wireBytes, of: asking[0])
+    let requesting = requestingSegments(of: job)
+    guard requesting.count == 1 else { return false }
+    responseCounts.add(status, wireBytes: result.figures.wireBytes, of: requesting[0])
     return true
   }
 
   /// Takes back a request that never went out; it does not count as an attempt.
-  private mutating func takeBack(_ job: Job) {
+  private mutating func retryUnsent(_ job: Job) {
     guard let host = host(of: job) else { return }
-    wire.takeBack(job, from: host)
-    exchange(of: job)?.value.takeBack()
+    wire.releaseUnsent(job, from: host)
+    exchange(of: job)?.value.undoRequest()
     switch job {
     case .document(let number):
       guard isWanted(document: number) else { return }
     case .item(let item):
       items.active(item).result.attempts -= 1
-      if endsAsTold(job) { return }
+      if endIfStopped(job) { return }
     }
     reask(job)
   }
@@ -209,7 +209,7 @@ extension Dispatcher {
   private mutating func proceed(_ job: Job, _ step: Exchange.Step) -> Bool {
     guard halt == nil else { return false }
     switch step {
-    case .ask:
+    case .request:
       if let deferral = deferral(of: job) {
         settle(job, deferral)
       } else {
@@ -218,32 +218,32 @@ extension Dispatcher {
       return true
     case .wait(let length):
       if let step = cutOff(job) {
-        turnAway(job, step)
+        refuseJob(job, step)
         return true
       }
-      tellWait(of: job, length)
+      announceWait(of: job, length)
       pause(job, until: now.uptime + length)
       return true
-    case .answered, .failed, .deferred:
+    case .responded, .failed, .deferred:
       return false
     }
   }
 
   private mutating func announceRequest(
-    _ answer: TransferResult,
+    _ transferResult: TransferResult,
     _ hop: WebURL,
     isRetry: Bool,
     of job: Job
   ) {
-    let asking = askingSegments(of: job)
+    let requesting = requestingSegments(of: job)
     let result = RequestResult(
       url: hop,
-      segments: asking.count == 1
-        ? segments[asking[0]].names : asking.map { segments[$0].declaration.name },
-      status: answer.status,
-      failure: answer.failure,
+      segments: requesting.count == 1
+        ? segments[requesting[0]].names : requesting.map { segments[$0].declaration.name },
+      status: transferResult.status,
+      failure: transferResult.failure,
       isRetry: isRetry,
-      figures: answer.figures
+      figures: transferResult.figures
     )
     announce(.requestFinished(result))
   }

@@ -98,7 +98,7 @@ package struct Dispatcher: Uncopied {
   var effects: [Effect] = []
   /// Planner's facts; the inventory in them is empty until something has to be looked up.
   var facts: Planner.Facts
-  var inventoryQuestions = InventoryQuestions()
+  var inventoryRequests = InventoryRequests()
   var phase = Phase.working
   var halt: Halt?
   /// Failure of a commit; once set, the store gets no further changes.
@@ -106,7 +106,7 @@ package struct Dispatcher: Uncopied {
   var segments: Segments
   var items = ItemTable()
   var bundles = Bundles()
-  var answerCounts = AnswerCounts()
+  var responseCounts = ResponseCounts()
   var declared = DeclaredURLs()
   /// Ends of items that another segment may still name.
   var settled = SettledItems()
@@ -131,7 +131,7 @@ package struct Dispatcher: Uncopied {
   /// Segments that wait for network conditions, with their rejected entries.
   var awaitingConditions: [(segment: Int, rejected: [RejectedEntry])] = []
   /// Segments whose start barrier has to be computed again.
-  var unsettledHoldbacks: Set<Int> = []
+  var staleBarriers: Set<Int> = []
   var isCutOff = false
   var hasDiscovered = false
   var serverTime = ServerTime()
@@ -150,10 +150,10 @@ package struct Dispatcher: Uncopied {
     connections = ConnectionTable(start.request.policy)
     jitter = Jitter(seed: start.seed)
     space = Space(start.request.policy.room)
-    bundles.spare = start.request.streams.spare
+    bundles.roomLeft = start.request.streams.roomLeft
     batch =
       start.request.servesClients
-      ? CommitBatch(patience: CommitBatch.patienceOfClients) : CommitBatch()
+      ? CommitBatch(delay: CommitBatch.clientDelay) : CommitBatch()
     deadline = start.request.policy.deadline.map { start.now.uptime + $0 }
     network = NetworkWatch.ifNeeded(start.request)
     wire = Wire(
@@ -199,7 +199,7 @@ package struct Dispatcher: Uncopied {
     case .joined: joined()
     case .controlled(let item, let control): controlled(item, control)
     case .conditionsRead(let reading): conditionsRead(reading)
-    case .booked(let usage): booked(usage)
+    case .usageRecorded(let usage): usageRecorded(usage)
     case .memoryFailed(let failure): memoryFailed(failure)
     case .networkLost: networkLost()
     case .transferProgressed(let id, let advance):
@@ -211,16 +211,16 @@ package struct Dispatcher: Uncopied {
       transferJudged(id, outcome)
     case .documentRead(let document, let result):
       documentRead(document, result)
-    case .documentFound(let number, let isOurs, let found):
-      documentFound(number, isOurs: isOurs, found)
+    case .documentFound(let number, let isGranted, let found):
+      documentFound(number, isGranted: isGranted, found)
     case .bundleRead(let item, let result):
       bundleRead(item, result)
     case .textsStaged(let item, let result):
       textsStaged(item, result)
-    case .inventoryTaken(let result): inventoryTaken(result)
+    case .inventoryRead(let result): inventoryRead(result)
     case .planningResumed(let segment): planningResumed(segment)
-    case .prepared(let answers):
-      for answer in answers { prepared(answer) }
+    case .prepared(let preparations):
+      for preparation in preparations { prepared(preparation) }
     case .removalsRead(let records): removalsRead(records)
     case .roomMeasured(let reading): roomMeasured(reading)
     case .published(let segment, let outcome): published(segment, outcome)
@@ -254,11 +254,11 @@ package struct Dispatcher: Uncopied {
     shrinkRoom()
     startTransfers()
     // Follows ``startTransfers()``, which may settle the last open item without a request.
-    foretell()
-    announceAnswers()
+    predict()
+    announceResponseCounts()
     let isIdle = isQuiescent(.wire)
     let isDue = batch.isDue(now: now.uptime, isIdle: isIdle)
-    keepBooks(isIdle: isIdle || isDue)
+    writeUsage(isIdle: isIdle || isDue)
     if isDue { flush() }
     releaseClaims()
     finishIfDone()
@@ -271,7 +271,7 @@ package struct Dispatcher: Uncopied {
   private mutating func resumeWaiting() {
     guard halt == nil else { return }
     while let job = wire.resume(at: now.uptime) {
-      if endsAsTold(job) { continue }
+      if endIfStopped(job) { continue }
       if let deferral = deferral(of: job, isRetry: true) {
         settle(job, deferral)
       } else {
@@ -311,12 +311,12 @@ package struct Dispatcher: Uncopied {
 
   // MARK: Active items
 
-  /// Makes an item active and returns its object, which takes over the data of a plain item.
+  /// Makes an item active and returns its object, which takes over the data of a simple item.
   @discardableResult
   mutating func activate(_ item: Int) -> ActiveItem {
     if let active = items.ifActive(item) { return active }
     let new = newActive(item)
-    if items.isPlain(item) { movePlain(item, to: new) }
+    if items.isSimple(item) { promoteSimple(item, to: new) }
     items.activate(item, as: new)
     return new
   }

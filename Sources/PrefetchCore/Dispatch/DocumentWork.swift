@@ -2,7 +2,7 @@
 struct DocumentWork {
   enum Role: Hashable, Sendable {
     case manifest
-    case part(ManifestPart)
+    case further(FurtherDocument)
     case signature(of: Int)
   }
 
@@ -36,7 +36,7 @@ struct DocumentWork {
   var accepted: DocumentRecord?
   /// Parsed content, until all parts are merged.
   var manifest: Manifest?
-  var parts: [Int] = []
+  var children: [Int] = []
   var signature: Int?
   /// Whether the segment has dropped the document, so that nothing waits for its response.
   var isDropped = false
@@ -49,8 +49,8 @@ struct DocumentWork {
     self.provenance = provenance
   }
 
-  var part: ManifestPart? {
-    if case .part(let part) = role { part } else { nil }
+  var furtherDocument: FurtherDocument? {
+    if case .further(let document) = role { document } else { nil }
   }
 
   var isSignature: Bool {
@@ -65,7 +65,7 @@ enum PageLookup: Sendable {
 }
 
 /// Counts and limits of the further documents that a segment's manifest names.
-struct PartCount: Sendable {
+struct DocumentCount: Sendable {
   private static let maximumItems = 10_000_000
   private static let maximumBytes: Int64 = 4 << 30
 
@@ -94,12 +94,12 @@ struct PartCount: Sendable {
   }
 
   /// Returns whether a part must be fetched; throws beyond a limit, or if pages form a cycle.
-  mutating func admit(_ part: ManifestPart) throws(Failure) -> Bool {
-    let isNew = urls.insert(part.url.string).inserted
-    switch part.kind {
+  mutating func admit(_ document: FurtherDocument) throws(Failure) -> Bool {
+    let isNew = urls.insert(document.url.string).inserted
+    switch document.kind {
     case .page:
       guard isNew else {
-        throw Failure(.manifestInvalid, "its pages come back to `\(part.url.redacted)`")
+        throw Failure(.manifestInvalid, "its pages come back to `\(document.url.redacted)`")
       }
       pages += 1
       guard pages <= 100 else { throw Self.surplus("100 further pages") }

@@ -2,7 +2,7 @@
 struct Documents: RandomAccessCollection, MutableCollection {
   private var works: [DocumentWork]
   /// Newest record per request among all configurations; computed on first use.
-  private var newest: [Question: DocumentRecord]?
+  private var newest: [RequestKey: DocumentRecord]?
 
   var startIndex: Int { 0 }
   var endIndex: Int { works.count }
@@ -30,8 +30,9 @@ struct Documents: RandomAccessCollection, MutableCollection {
   /// Whether a document needs a signature; digests in the manifest prove indexes and modules.
   func isToBeSigned(_ number: Int, in declaration: SegmentDeclaration) -> Bool {
     guard !declaration.manifestKeys.isEmpty else { return false }
-    switch works[number].part?.kind {
-    case .packageIndex(let wish): return !wish.digests.contains { $0.algorithm.isTrustworthy }
+    switch works[number].furtherDocument?.kind {
+    case .packageIndex(let requirement):
+      return !requirement.digests.contains { $0.algorithm.isTrustworthy }
     case .moduleSource: return false
     case .page, .sitemap, nil: return true
     }
@@ -52,7 +53,7 @@ struct Documents: RandomAccessCollection, MutableCollection {
     let document = works[number]
     guard let bytes = document.bytes else { return nil }
     let base: WebURL? =
-      switch document.part?.kind {
+      switch document.furtherDocument?.kind {
       case nil, .page: declaration.base ?? document.finalURL
       case .sitemap, .packageIndex, .moduleSource: document.finalURL
       }
@@ -65,9 +66,11 @@ struct Documents: RandomAccessCollection, MutableCollection {
       rules: declaration.manifestRules
     )
     source.address = document.finalURL
-    if document.part == nil, declaration.base == nil { source.asked = document.url }
+    if document.furtherDocument == nil, declaration.base == nil {
+      source.requestedURL = document.url
+    }
     source.maximumSize = maximumSize
-    source.part = document.part?.kind
+    source.documentRole = document.furtherDocument?.kind
     if isToBeSigned(number, in: declaration) {
       source.proof = proof(of: document, path: path, declaration.manifestKeys)
     }
@@ -97,43 +100,43 @@ struct Documents: RandomAccessCollection, MutableCollection {
     var whole = works[index].manifest ?? Manifest()
     works[index].manifest = nil
     var provenance = works[index].provenance
-    for number in parts(of: index) {
-      guard let part = works[number].manifest else { continue }
+    for number in descendants(of: index) {
+      guard let further = works[number].manifest else { continue }
       works[number].manifest = nil
-      whole.add(part)
+      whole.add(further)
       if works[number].provenance == .publicServer { provenance = .publicServer }
     }
     return (whole, provenance)
   }
 
   /// Returns the numbers of all parts in order, each before its own parts.
-  private func parts(of index: Int) -> [Int] {
+  private func descendants(of index: Int) -> [Int] {
     var numbers: [Int] = []
-    var line = Array(works[index].parts.reversed())
+    var line = Array(works[index].children.reversed())
     while let number = line.popLast() {
       numbers.append(number)
-      line += works[number].parts.reversed()
+      line += works[number].children.reversed()
     }
     return numbers
   }
 
   /// Takes the records of accepted parts and signatures, and the bodies to store for them.
-  mutating func takeAccepted(_ index: Int) -> (records: [DocumentRecord], bodies: [StagedBody]) {
+  mutating func drainAccepted(_ index: Int) -> (records: [DocumentRecord], bodies: [StagedBody]) {
     var records: [DocumentRecord] = []
     var bodies: [StagedBody] = []
-    for number in [index] + parts(of: index) {
-      for place in [number == index ? nil : number, works[number].signature] {
-        guard let place, let record = works[place].accepted else { continue }
+    for number in [index] + descendants(of: index) {
+      for document in [number == index ? nil : number, works[number].signature] {
+        guard let document, let record = works[document].accepted else { continue }
         records.append(record)
-        if let staged = works[place].staged { bodies.append(staged) }
-        works[place].staged = nil
+        if let staged = works[document].staged { bodies.append(staged) }
+        works[document].staged = nil
       }
     }
     return (records, bodies)
   }
 
   func signatures(of index: Int) -> [DocumentRecord] {
-    ([index] + parts(of: index)).compactMap { number in
+    ([index] + descendants(of: index)).compactMap { number in
       works[number].signature.flatMap { works[$0].accepted }
     }
   }
@@ -161,11 +164,11 @@ struct Documents: RandomAccessCollection, MutableCollection {
   }
 
   /// Resets a segment's manifest to the record of the last run, without parts and signatures.
-  mutating func startAnew(_ index: Int, with stored: DocumentRecord) {
+  mutating func restart(_ index: Int, with stored: DocumentRecord) {
     works[index].stored = stored
     works[index].offered = nil
     works[index].mime = nil
-    works[index].parts = []
+    works[index].children = []
     works[index].signature = nil
     works[index].isDropped = false
   }
@@ -180,14 +183,14 @@ struct Documents: RandomAccessCollection, MutableCollection {
   /// Returns a newer record that any configuration has of a document; nil if there is none.
   mutating func offer(
     _ number: Int,
-    asked: UInt64,
+    requestHash: UInt64,
     among segments: [SegmentRecord],
-    besides identity: String
+    excluding identity: String
   ) -> DocumentRecord? {
-    let known = newest ?? Self.newest(among: segments, besides: identity)
+    let known = newest ?? Self.newest(among: segments, excluding: identity)
     newest = known
     guard !known.isEmpty, let url = works[number].url?.string else { return nil }
-    return known[Question(url: url, asked: asked)].flatMap { offer($0, for: number) }
+    return known[RequestKey(url: url, requestHash: requestHash)].flatMap { offer($0, for: number) }
   }
 
   func offer(_ record: DocumentRecord, for number: Int) -> DocumentRecord? {
@@ -202,16 +205,16 @@ struct Documents: RandomAccessCollection, MutableCollection {
   /// Returns the newest record of each request; empty if no other configuration has any.
   private static func newest(
     among segments: [SegmentRecord],
-    besides identity: String
-  ) -> [Question: DocumentRecord] {
+    excluding identity: String
+  ) -> [RequestKey: DocumentRecord] {
     guard segments.contains(where: { $0.key.identity != identity }) else { return [:] }
-    var newest: [Question: DocumentRecord] = [:]
+    var newest: [RequestKey: DocumentRecord] = [:]
     let never = Instant(seconds: 0)
     for segment in segments.sorted(by: { $0.lastChecked ?? never < $1.lastChecked ?? never }) {
       let manifest = segment.manifestURL.flatMap { segment.document(at: $0) }
       for record in [manifest].compactMap(\.self) + segment.documents {
-        guard let asked = record.asked else { continue }
-        newest[Question(url: record.url, asked: asked)] = record
+        guard let requestHash = record.requestHash else { continue }
+        newest[RequestKey(url: record.url, requestHash: requestHash)] = record
       }
     }
     return newest
@@ -219,7 +222,7 @@ struct Documents: RandomAccessCollection, MutableCollection {
 }
 
 /// A request: its URL, and a fingerprint of all else that is sent.
-struct Question: Hashable, Sendable {
+struct RequestKey: Hashable, Sendable {
   var url: String
-  var asked: UInt64
+  var requestHash: UInt64
 }

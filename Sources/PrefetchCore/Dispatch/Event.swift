@@ -7,7 +7,7 @@ package enum Event: Sendable {
   /// The user has paused or removed an item in flight.
   case controlled(item: Int, ItemControl)
   /// Received bytes are recorded; the value is the usage of all runs.
-  indirect case booked(TransferUsage)
+  indirect case usageRecorded(TransferUsage)
   case memoryFailed(Failure)
   case networkLost
   case transferProgressed(TransferID, TransferAdvance)
@@ -15,10 +15,10 @@ package enum Event: Sendable {
   case transferJudged(TransferID, Outcome)
   case documentRead(Int, Result<Manifest, Failure>)
   /// Whether this run may request a document, and the newest record that any run has of it.
-  indirect case documentFound(Int, isOurs: Bool, DocumentRecord?)
+  indirect case documentFound(Int, isGranted: Bool, DocumentRecord?)
   indirect case bundleRead(Int, Result<BundleReading, Failure>)
   case textsStaged(Int, Result<[StagedBody], Failure>)
-  case inventoryTaken(Result<InventoryFacts, Failure>)
+  case inventoryRead(Result<InventoryFacts, Failure>)
   /// Other events have had their turn; see ``Effect/resumePlanning(segment:)``.
   case planningResumed(segment: Int)
   case prepared([Prepared])
@@ -51,14 +51,14 @@ package enum Effect: Sendable {
   case readBundle(Int, [BundleDocument], BundleRules)
   case stageTexts(Int, [BundleText])
   /// Reads the inventory of the cache; sent once, and only if something must be looked up.
-  case takeInventory
+  case readInventory
   /// Returns to a segment after other events, so that a million items are not one event.
   case resumePlanning(segment: Int)
   /// Claims the URLs in flight, because other runs have joined.
   case claim([String])
   case release([String])
   /// Looks up the newest record of a document, and claims the document if `isClaim`.
-  case findDocument(Int, url: String, asked: UInt64, isClaim: Bool)
+  case findDocument(Int, url: String, requestHash: UInt64, isClaim: Bool)
   case prepare([Preparation])
   /// Measures the room; `inDetail` also counts the bodies that may be evicted.
   case measureRoom(inDetail: Bool)
@@ -70,7 +70,7 @@ package enum Effect: Sendable {
   indirect case findTree(segment: Int, SegmentKey, PublishingRules)
   case discard(StagedBody)
   /// Offers answers with stored bodies to other machines.
-  case share([OriginAnswer])
+  case share([OriginResponse])
   /// Deletes the partial body with this key.
   case forgetPartial(String)
   case announce(RunFact)
@@ -119,7 +119,7 @@ package struct RoomReading: Sendable {
 
 package struct Prepared: Sendable {
   package var item: Int
-  package var stored: (any StoredAnswer)?
+  package var stored: (any StoredResponse)?
   /// Size of the stored body with the declared digest; nil if there is none.
   package var adoptedSize: Int64?
   /// Body found under another digest, or among the user's files.
@@ -129,7 +129,7 @@ package struct Prepared: Sendable {
   /// Partial body, which another run may have left.
   package var partial: PartialBody?
 
-  package init(item: Int, stored: (any StoredAnswer)?, adoptedSize: Int64?) {
+  package init(item: Int, stored: (any StoredResponse)?, adoptedSize: Int64?) {
     self.item = item
     self.stored = stored
     self.adoptedSize = adoptedSize
@@ -150,7 +150,7 @@ package struct ManifestSource: Sendable {
   /// Base of relative references; nil for a local file without `base`: absolute URLs only.
   package var base: WebURL?
   /// Requested URL if `base` is the URL after redirects; nil if `base` was declared.
-  package var asked: WebURL?
+  package var requestedURL: WebURL?
   /// URL after redirects; nil if no server sent the bytes.
   package var address: WebURL?
   package var mime: String?
@@ -159,7 +159,7 @@ package struct ManifestSource: Sendable {
   package var rules: ManifestRules
   /// Limit in bytes, before and after unpacking.
   package var maximumSize: Int64 = 512 << 20
-  package var part: ManifestPart.Role?
+  package var documentRole: FurtherDocument.Role?
   package var proof: SignatureDemand?
 
   package init(

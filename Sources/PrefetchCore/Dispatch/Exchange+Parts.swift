@@ -45,7 +45,7 @@ extension Exchange {
   mutating func keepPart(of result: TransferResult) {
     // Progress resets the attempts: a connection that drops often still completes a large body. The
     // attempts at one source stay limited.
-    if part.keep(result) >= Self.realProgress { attemptCounts.noteProgress() }
+    if part.keep(result) >= Self.realProgress { attemptCounts.recordProgress() }
   }
 
   mutating func dropPart() -> Bool {

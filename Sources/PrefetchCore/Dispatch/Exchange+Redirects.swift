@@ -11,9 +11,9 @@ extension Exchange {
       let target = try? hop.resolving(location)
       if let target { chain.redirects.append(RedirectHop(status: status, url: target)) }
       // Locations are often signed, so the message shows them redacted.
-      let place = target.map { "`\($0.redacted)`" } ?? "another place"
+      let destination = target.map { "`\($0.redacted)`" } ?? "another place"
       return .failed(
-        Failure(.redirected, "it is redirected to \(place), and `redirects.follow` is false"),
+        Failure(.redirected, "it is redirected to \(destination), and `redirects.follow` is false"),
         status: status
       )
     }
@@ -67,6 +67,6 @@ extension Exchange {
     }
     chain.provenance = sender
     chain.hop = target
-    return .ask
+    return .request
   }
 }

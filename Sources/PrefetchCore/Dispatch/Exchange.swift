@@ -1,9 +1,9 @@
 /// A request until its answer; each hop is a request of its own under the whole policy.
 package struct Exchange: Sendable {
   package enum Step: Sendable {
-    case ask
+    case request
     case wait(Duration)
-    case answered(TransferResponse)
+    case responded(TransferResponse)
     case failed(Failure, status: Int?)
     /// The server demands a longer pause than the run may wait, or the run ends before.
     case deferred(Deferral, status: Int?)
@@ -18,17 +18,17 @@ package struct Exchange: Sendable {
   var method: TransferRequest.Method
   private var conditions: Validators
   private var algorithms: Set<DigestAlgorithm>
-  private var askedAlgorithms: Set<DigestAlgorithm> = []
+  private var requestedAlgorithms: Set<DigestAlgorithm> = []
   /// Whether the last request carried credentials that a rule of the configuration added.
   private var carriesRuleCredentials = false
   /// Fields of the last request that may have selected its response (`Vary`).
   private var selecting: [HeaderField] = []
   /// Question to ask a second tier first; nil to bypass the tier.
-  package var tierQuestion: TierQuestion?
+  package var tierRequest: TierRequest?
   /// Whether no request so far carried credentials, and no redirect was private.
   var isAnonymous = true
   /// Whether shared caches must be bypassed, since only the origin's state counts.
-  private var meansOrigin: Bool
+  private var bypassesCaches: Bool
   var cookies = CookieJar()
 
   struct Terms: Sendable {
@@ -73,10 +73,10 @@ package struct Exchange: Sendable {
     /// Index of the present source: 0 is the declared URL, others are alternates.
     package internal(set) var number = 0
     /// Gravest end of the earlier sources, which counts if no later one brings the body.
-    var setAside: Step?
+    var gravestEnd: Step?
     var isExhausted = false
     /// End of each earlier source, or the rule that forbids it.
-    package internal(set) var endings: [SourceResult] = []
+    package internal(set) var results: [SourceResult] = []
   }
 
   package init(
@@ -101,7 +101,7 @@ package struct Exchange: Sendable {
     holdsLicense: Bool = false,
     isOriginChosen: Bool = true,
     accept: String? = nil,
-    meansOrigin: Bool = false,
+    bypassesCaches: Bool = false,
     isLookup: Bool = false,
     key: VarianceKey = VarianceKey()
   ) {
@@ -130,7 +130,7 @@ package struct Exchange: Sendable {
     self.method = method
     self.conditions = conditions
     self.algorithms = algorithms
-    self.meansOrigin = meansOrigin
+    self.bypassesCaches = bypassesCaches
   }
 
   package var url: WebURL { terms.url }
@@ -150,7 +150,7 @@ package struct Exchange: Sendable {
     sources.number == 0 ? url : alternates[sources.number - 1]
   }
 
-  package var asksForBody: Bool {
+  package var requestsBody: Bool {
     method != .head
   }
 
@@ -160,7 +160,7 @@ package struct Exchange: Sendable {
 
   /// Whether the last request repeated an earlier one, at this source or another.
   package var isRetry: Bool {
-    attemptCounts.inAll > 1
+    attemptCounts.total > 1
   }
 
   package mutating func nextRequest(
@@ -168,7 +168,7 @@ package struct Exchange: Sendable {
     over connection: Shared<ConnectionRules>? = nil
   ) -> TransferRequest {
     attemptCounts.begin()
-    askedAlgorithms = algorithms
+    requestedAlgorithms = algorithms
     let declared = declaredFields
     selecting = declared
     let kept = method == .get ? part.kept : nil
@@ -191,13 +191,13 @@ package struct Exchange: Sendable {
     request.keepsBody = terms.keepsBody
     // Manifests are small, and needed even if the disk has no room for items.
     request.heedsFreeDisk = terms.purpose != .manifest
-    if tierQuestion != nil, method == .get || method == .head, terms.keepsBody,
-      sources.number == 0, attemptCounts.inAll <= 1, !meansOrigin,
+    if tierRequest != nil, method == .get || method == .head, terms.keepsBody,
+      sources.number == 0, attemptCounts.total <= 1, !bypassesCaches,
       !terms.headers.contains(where: { $0.name.lowercased() == "range" })
     {
-      request.tierQuestion = tierQuestion
-      request.tierQuestion?.isFirstHop = redirects.isEmpty
-      request.tierQuestion?.isLedByTier = chain.isLedByTier
+      request.tierRequest = tierRequest
+      request.tierRequest?.isFirstHop = redirects.isEmpty
+      request.tierRequest?.isLedByTier = chain.isLedByTier
     }
     return request
   }
@@ -231,7 +231,7 @@ package struct Exchange: Sendable {
       isAnonymous = false
     }
     // The origin may answer us otherwise than it answered other machines.
-    if !isAnonymous { request.tierQuestion?.granted = nil }
+    if !isAnonymous { request.tierRequest?.granted = nil }
     return request
   }
 
@@ -241,12 +241,16 @@ package struct Exchange: Sendable {
     at now: Instant
   ) -> Bool {
     guard !cookies.isEmpty else { return false }
-    let place = request.headers.firstIndex { ASCII.equalsIgnoringCase($0.name, "Cookie") }
-    let text = cookies.field(for: hop, besides: place.map { request.headers[$0].value }, at: now) {
+    let index = request.headers.firstIndex { ASCII.equalsIgnoringCase($0.name, "Cookie") }
+    let text = cookies.cookieHeader(
+      for: hop,
+      adding: index.map { request.headers[$0].value },
+      at: now
+    ) {
       connections.isNamed($0)
     }
     guard let text else { return false }
-    if let place { request.headers.remove(at: place) }
+    if let index { request.headers.remove(at: index) }
     request.headers.append(HeaderField("Cookie", text))
     selecting.removeAll { ASCII.equalsIgnoringCase($0.name, "Cookie") }
     selecting.append(HeaderField("Cookie", text))
@@ -254,14 +258,14 @@ package struct Exchange: Sendable {
   }
 
   /// Undoes the last ``nextRequest(_:)``, whose request never went out.
-  package mutating func takeBack() {
-    attemptCounts.takeBack()
+  package mutating func undoRequest() {
+    attemptCounts.undoBegin()
   }
 
   /// Drops the validators after an answer that does not fit them.
   package mutating func dropConditions() {
     conditions = Validators()
-    meansOrigin = true
+    bypassesCaches = true
     attemptCounts.isFollowUp = true
   }
 
@@ -272,7 +276,7 @@ package struct Exchange: Sendable {
     part.allowsCoding = false
   }
 
-  mutating func askForBody() {
+  mutating func requestBody() {
     method = .get
     attemptCounts.isFollowUp = true
   }
@@ -287,7 +291,7 @@ package struct Exchange: Sendable {
       headers,
       from: hop.string,
       of: url.string,
-      asked: headers.has(.vary) ? RequestFields.selecting(selecting, agent: agent) : [],
+      requestFields: headers.has(.vary) ? RequestFields.selecting(selecting, agent: agent) : [],
       at: timing,
       key: terms.key
     )
@@ -298,8 +302,8 @@ package struct Exchange: Sendable {
   }
 
   /// Whether the transfer of the last request computes these digests.
-  package func hasAsked(for wanted: Set<DigestAlgorithm>) -> Bool {
-    wanted.isSubset(of: askedAlgorithms)
+  package func computesDigests(for wanted: Set<DigestAlgorithm>) -> Bool {
+    wanted.isSubset(of: requestedAlgorithms)
   }
 
   package var isConditional: Bool {
@@ -308,7 +312,8 @@ package struct Exchange: Sendable {
 
   package var carriesCredentials: Bool {
     if carriesRuleCredentials { return true }
-    if let credentials = terms.credentials, credentials.value.belong(to: hop, besides: ownHeaders) {
+    if let credentials = terms.credentials, credentials.value.belong(to: hop, ownFields: ownHeaders)
+    {
       return true
     }
     return ownHeaders.contains { !RequestHeader.isHarmless($0.name) }
@@ -316,7 +321,8 @@ package struct Exchange: Sendable {
 
   func isLicenseReadByProxy(_ connections: ConnectionPolicy) -> Bool {
     guard connections.isReadByProxy(hop, method: method) else { return false }
-    if let credentials = terms.credentials, credentials.value.belong(to: hop, besides: ownHeaders) {
+    if let credentials = terms.credentials, credentials.value.belong(to: hop, ownFields: ownHeaders)
+    {
       return true
     }
     guard terms.purpose == .manifest, isAtFirstOrigin else { return false }
@@ -345,7 +351,7 @@ package struct Exchange: Sendable {
 
   private var conditionFields: [HeaderField] {
     guard isConditional else {
-      return meansOrigin ? [HeaderField("Cache-Control", "no-cache")] : []
+      return bypassesCaches ? [HeaderField("Cache-Control", "no-cache")] : []
     }
     return Self.conditionFields(conditions)
   }
@@ -366,9 +372,9 @@ package struct Exchange: Sendable {
     // Letters after the last dot, packed into one number.
     var suffix: UInt64 = 0
     let bytes = path.utf8.span
-    for place in bytes.indices.suffix(packedLength + 1).reversed() {
-      if bytes[place] == UInt8(ascii: ".") { return !packedSuffixes.contains(suffix) }
-      suffix = suffix << 8 | UInt64(ASCII.lowercased(bytes[place]))
+    for index in bytes.indices.suffix(packedLength + 1).reversed() {
+      if bytes[index] == UInt8(ascii: ".") { return !packedSuffixes.contains(suffix) }
+      suffix = suffix << 8 | UInt64(ASCII.lowercased(bytes[index]))
     }
     return true
   }

@@ -4,7 +4,7 @@ struct HostLanes: Sendable {
     let host: Int32
     let rank: Rank
     let level: Int32
-    var jobs = JobLines.JobLine()
+    var jobs = JobQueues.JobQueue()
     var count: Int32 = 0
     /// Next lane of the host, or next free lane.
     var next: Int32
@@ -24,13 +24,13 @@ struct HostLanes: Sendable {
   private var firsts: [Int32] = []
   /// Lane of each host that last got a job: the next job mostly belongs there or after it.
   private var latest: [Int32] = []
-  private var lines = JobLines()
+  private var queues = JobQueues()
   private var withdrawn: Set<Withdrawn> = []
   private(set) var count = 0
 
   mutating func append(_ jobs: Range<Int32>, to host: Int32, rank: Rank, level: Int32) {
     let number = Int(lane(of: host, rank: rank, level: level))
-    lines.append(jobs, to: &lanes[number].jobs)
+    queues.append(jobs, to: &lanes[number].jobs)
     lanes[number].count += Int32(jobs.count)
     count += jobs.count
   }
@@ -45,9 +45,9 @@ struct HostLanes: Sendable {
   mutating func removeFirst(of host: Int32) -> Int32? {
     guard host < firsts.count, firsts[Int(host)] != Self.none else { return nil }
     let number = firsts[Int(host)]
-    while let job = lines.removeFirst(of: &lanes[Int(number)].jobs) {
+    while let job = queues.removeFirst(of: &lanes[Int(number)].jobs) {
       if !withdrawn.isEmpty, withdrawn.remove(Withdrawn(lane: number, job: job)) != nil { continue }
-      noteRemoved(number)
+      countRemoval(number)
       return job
     }
     return nil
@@ -61,7 +61,7 @@ struct HostLanes: Sendable {
     guard number != Self.none, lanes[Int(number)].rank == rank else { return nil }
     withdrawn.insert(Withdrawn(lane: number, job: job))
     let level = lanes[Int(number)].level
-    noteRemoved(number)
+    countRemoval(number)
     return level
   }
 
@@ -93,20 +93,20 @@ struct HostLanes: Sendable {
     let level = lanes[Int(number)].level
     var jobs: [(job: Int32, level: Int32)] = []
     while lanes[Int(number)].count > 0,
-      let job = lines.removeFirst(of: &lanes[Int(number)].jobs)
+      let job = queues.removeFirst(of: &lanes[Int(number)].jobs)
     {
       if withdrawn.remove(Withdrawn(lane: number, job: job)) != nil { continue }
       jobs.append((job, level))
-      noteRemoved(number)
+      countRemoval(number)
     }
     return jobs
   }
 
-  private mutating func noteRemoved(_ number: Int32) {
+  private mutating func countRemoval(_ number: Int32) {
     count -= 1
     lanes[Int(number)].count -= 1
     guard lanes[Int(number)].count == 0 else { return }
-    while let rest = lines.removeFirst(of: &lanes[Int(number)].jobs) {
+    while let rest = queues.removeFirst(of: &lanes[Int(number)].jobs) {
       withdrawn.remove(Withdrawn(lane: number, job: rest))
     }
     unlink(number)

@@ -39,7 +39,7 @@ package struct HostLimits: Sendable {
   private static let longestPause: Duration = .seconds(300)
 
   private var troubles: [HostID: Trouble] = [:]
-  private let patience: Duration
+  private let maximumWait: Duration
   private let deadline: Duration?
 
   package init(
@@ -48,7 +48,7 @@ package struct HostLimits: Sendable {
     remembered: [Gate] = [],
     now: Moment
   ) {
-    patience = retries.wait
+    maximumWait = retries.wait
     self.deadline = deadline
     for gate in remembered {
       shut(gate.host, for: gate.until - now.wall, now: now)
@@ -58,14 +58,16 @@ package struct HostLimits: Sendable {
   // MARK: Facts
 
   /// Records a complete response of the host; `retryAfter` is its header.
-  package mutating func noteAnswer(
+  package mutating func recordResponse(
     _ host: HostID,
     status: Int,
     retryAfter: String?,
     now: Moment
   ) {
     guard RetryPolicy.isBusy(status) else { return succeed(host) }
-    if let told = RetryAfter.pause(retryAfter, now: now.wall) { shut(host, for: told, now: now) }
+    if let demanded = RetryAfter.pause(retryAfter, now: now.wall) {
+      shut(host, for: demanded, now: now)
+    }
   }
 
   /// Records a request that ended without a response; `isExhausted` if it is not retried.
@@ -73,7 +75,7 @@ package struct HostLimits: Sendable {
   /// The retries of an item count once; a host that stays busy counts too (`server_busy`). Returns
   /// the end of a new pause.
   @discardableResult
-  package mutating func noteFailure(
+  package mutating func recordFailure(
     _ host: HostID,
     _ failure: Failure,
     isExhausted: Bool,
@@ -136,12 +138,12 @@ package struct HostLimits: Sendable {
   private func pause(_ length: Duration, now: Moment) -> Pause {
     let until = Moment(wall: now.wall + length, uptime: now.uptime + length)
     let isTooLate = deadline.map { until.uptime >= $0 } ?? false
-    return Pause(until: until, isBeyondRun: length > patience || isTooLate)
+    return Pause(until: until, isBeyondRun: length > maximumWait || isTooLate)
   }
 
-  private mutating func shut(_ host: HostID, for told: Duration, now: Moment) {
-    guard told > .zero else { return }
-    let gate = pause(min(told, RetryAfter.longest), now: now)
+  private mutating func shut(_ host: HostID, for demanded: Duration, now: Moment) {
+    guard demanded > .zero else { return }
+    let gate = pause(min(demanded, RetryAfter.longest), now: now)
     // The longest demanded pause counts.
     if let known = troubles[host]?.gate, known.until.uptime >= gate.until.uptime { return }
     troubles[host, default: Trouble()].gate = gate

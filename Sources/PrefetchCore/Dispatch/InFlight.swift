@@ -23,9 +23,9 @@ struct InFlight: Sendable {
   }
 
   subscript(id: TransferID) -> Job? {
-    let place = id.number - first
-    guard jobs.indices.contains(place), jobs[place] != Self.ended else { return nil }
-    return Job(number: Int(jobs[place]))
+    let index = id.number - first
+    guard jobs.indices.contains(index), jobs[index] != Self.ended else { return nil }
+    return Job(number: Int(jobs[index]))
   }
 
   mutating func start(_ job: Job) -> TransferID {

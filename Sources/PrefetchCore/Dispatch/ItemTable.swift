@@ -1,10 +1,10 @@
-/// Items that a run has work for: a row each, more for plain items, objects for active ones.
+/// Items that a run has work for: a row each, more for simple items, objects for active ones.
 struct ItemTable: RandomAccessCollection, MutableCollection {
   private var rows: [ItemWork] = []
   private var actives: [ActiveItem] = []
   private var freeActives: [Int32] = []
-  private var plains: [PlainItem] = []
-  private var freePlains: [Int32] = []
+  private var simples: [SimpleItem] = []
+  private var freeSimples: [Int32] = []
 
   fileprivate static let nowhere: Int32 = -1
 
@@ -26,49 +26,49 @@ struct ItemTable: RandomAccessCollection, MutableCollection {
     rows.removeLast()
   }
 
-  // MARK: Bare, plain, active
+  // MARK: Bare, simple, active
 
   /// Whether work on the item has not begun, or has ended.
-  func isBare(_ item: Int) -> Bool { rows[item].place == Self.nowhere }
+  func isBare(_ item: Int) -> Bool { rows[item].slot == Self.nowhere }
 
-  func isPlain(_ item: Int) -> Bool { rows[item].place < Self.nowhere }
+  func isSimple(_ item: Int) -> Bool { rows[item].slot < Self.nowhere }
 
-  func isActive(_ item: Int) -> Bool { rows[item].place > Self.nowhere }
+  func isActive(_ item: Int) -> Bool { rows[item].slot > Self.nowhere }
 
-  func active(_ item: Int) -> ActiveItem { actives[Int(rows[item].place)] }
+  func active(_ item: Int) -> ActiveItem { actives[Int(rows[item].slot)] }
 
   func ifActive(_ item: Int) -> ActiveItem? { isActive(item) ? active(item) : nil }
 
-  subscript(plain item: Int) -> PlainItem {
-    @inline(__always) get { plains[Self.number(at: rows[item].place)] }
-    @inline(__always) _modify { yield &plains[Self.number(at: rows[item].place)] }
+  subscript(simple item: Int) -> SimpleItem {
+    @inline(__always) get { simples[Self.number(at: rows[item].slot)] }
+    @inline(__always) _modify { yield &simples[Self.number(at: rows[item].slot)] }
   }
 
-  private static func number(at place: Int32) -> Int { Int(nowhere - 1 - place) }
+  private static func number(at slot: Int32) -> Int { Int(nowhere - 1 - slot) }
 
   // MARK: Changes of place
 
-  mutating func makePlain(_ item: Int) {
-    let number = freePlains.popLast() ?? Int32(plains.count)
-    if number == plains.count { plains.append(PlainItem()) }
-    rows[item].place = Self.nowhere - 1 - number
+  mutating func makeSimple(_ item: Int) {
+    let number = freeSimples.popLast() ?? Int32(simples.count)
+    if number == simples.count { simples.append(SimpleItem()) }
+    rows[item].slot = Self.nowhere - 1 - number
   }
 
-  mutating func endPlain(_ item: Int) -> PlainItem {
-    let place = Self.number(at: rows[item].place)
-    let plain = plains[place]
-    plains[place] = PlainItem()
-    freePlains.append(Int32(place))
-    rows[item].place = Self.nowhere
-    return plain
+  mutating func endSimple(_ item: Int) -> SimpleItem {
+    let slot = Self.number(at: rows[item].slot)
+    let simple = simples[slot]
+    simples[slot] = SimpleItem()
+    freeSimples.append(Int32(slot))
+    rows[item].slot = Self.nowhere
+    return simple
   }
 
   mutating func activate(_ item: Int, as active: ActiveItem) {
-    if let place = freeActives.popLast() {
-      actives[Int(place)] = active
-      rows[item].place = place
+    if let slot = freeActives.popLast() {
+      actives[Int(slot)] = active
+      rows[item].slot = slot
     } else {
-      rows[item].place = Int32(actives.count)
+      rows[item].slot = Int32(actives.count)
       actives.append(active)
     }
   }
@@ -79,8 +79,8 @@ struct ItemTable: RandomAccessCollection, MutableCollection {
     active.exchange = nil
     active.record = nil
     active.prepared = nil
-    freeActives.append(rows[item].place)
-    rows[item].place = Self.nowhere
+    freeActives.append(rows[item].slot)
+    rows[item].slot = Self.nowhere
   }
 }
 
@@ -103,7 +103,7 @@ struct ItemWork: Sendable {
   /// Position among all declared items of the run.
   var position: UInt32
   /// Slot of the plain or active item, encoded by ``ItemTable``.
-  fileprivate var place: Int32 = ItemTable.nowhere
+  fileprivate var slot: Int32 = ItemTable.nowhere
   var state = State.queued
   /// Index of the first source: 0 is the item's URL, others are its alternates.
   var source: UInt8 = 0
@@ -116,9 +116,9 @@ struct ItemWork: Sendable {
 }
 
 /// An item without ``ActiveItem``: its expected answer, a body or a 304, needs no decision.
-struct PlainItem: Sendable {
+struct SimpleItem: Sendable {
   /// Stored answer to confirm; nil if nothing is stored, or until it is read.
-  var stored: (any StoredAnswer)?
+  var stored: (any StoredResponse)?
   var isRead = false
   /// Host on which the item holds a slot.
   var host: HostID?

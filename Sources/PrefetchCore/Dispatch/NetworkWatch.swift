@@ -15,8 +15,8 @@ struct NetworkWatch: Sendable {
   private var items = ItemVerdicts()
   private(set) var quality = NetworkQuality.unknown
   private(set) var isReady = false
-  private(set) var turns = Turns()
-  private var books = TrafficBooks()
+  private(set) var renewal = Renewal()
+  private var unrecordedUsage = UnrecordedUsage()
   private var allowances = AllowanceTable()
   /// Bytes that may be received before the verdicts must be renewed.
   private var headroom = Int64.max
@@ -31,18 +31,18 @@ struct NetworkWatch: Sendable {
   }
 
   /// Next time to renew the verdicts, on both clocks, since the wall clock may be set.
-  struct Turns: Sendable {
+  struct Renewal: Sendable {
     fileprivate(set) var next: Instant?
     fileprivate(set) var uptime: Duration?
-    fileprivate var areKnown = false
+    fileprivate var isKnown = false
 
-    fileprivate func havePassed(at now: Moment) -> Bool {
+    fileprivate func hasPassed(at now: Moment) -> Bool {
       next.map { $0 <= now.wall } ?? false || uptime.map { $0 <= now.uptime } ?? false
     }
 
-    fileprivate mutating func set(_ turn: Instant?, at now: Moment) {
-      next = turn
-      uptime = turn.map { now.uptime + ($0 - now.wall) }
+    fileprivate mutating func set(_ instant: Instant?, at now: Moment) {
+      next = instant
+      uptime = instant.map { now.uptime + ($0 - now.wall) }
     }
   }
 
@@ -86,7 +86,7 @@ struct NetworkWatch: Sendable {
     }
     keepsUsage = !common.budgets.isEmpty || policies.contains { !$0.budgets.isEmpty }
     keepsSamples = common.quality.isMeasured || policies.contains { $0.quality.isMeasured }
-    verdicts = policies.map { _ in .go }
+    verdicts = policies.map { _ in .allowed }
     isExhausted = policies.map { _ in false }
   }
 
@@ -113,7 +113,7 @@ struct NetworkWatch: Sendable {
       rules.ofSegments[segment] = rules.ofSegments[segment].narrowed(by: own)
       needed.formUnion(own.aspects)
       keepsUsage = keepsUsage || !own.budgets.isEmpty
-      turns.areKnown = false
+      renewal.isKnown = false
       items = ItemVerdicts()
     }
     readings.aspects.formUnion(needed)
@@ -134,7 +134,7 @@ struct NetworkWatch: Sendable {
   }
 
   var isReading: Bool {
-    readings.isUnderWay
+    readings.isReading
   }
 
   mutating func beginReading() {
@@ -143,13 +143,13 @@ struct NetworkWatch: Sendable {
 
   mutating func read(_ reading: ConditionsReading, at now: Moment) {
     situation.conditions = reading.conditions
-    if let usage = reading.memory?.usage { _ = booked(usage) }
+    if let usage = reading.memory?.usage { _ = usageRecorded(usage) }
     if !isReady, let samples = reading.memory?.samples { situation.samples = samples }
     readings.end(at: now.uptime)
   }
 
-  func hasTurned(at now: Moment) -> Bool {
-    headroom <= 0 || turns.havePassed(at: now)
+  func isRenewalDue(at now: Moment) -> Bool {
+    headroom <= 0 || renewal.hasPassed(at: now)
   }
 
   /// Renews the verdicts; returns whether the network quality has changed.
@@ -159,10 +159,10 @@ struct NetworkWatch: Sendable {
     isExhausted = rules.ofSegments.map { $0.isExhausted(in: situation, at: now.wall) }
     items.verdicts.removeAll(keepingCapacity: true)
     // Time windows are costly to evaluate, and a verdict may be needed after each transfer.
-    if !turns.areKnown || keepsSamples && turns.uptime == nil || turns.havePassed(at: now) {
+    if !renewal.isKnown || keepsSamples && renewal.uptime == nil || renewal.hasPassed(at: now) {
       let all = rules.ofSegments + items.policies.values
-      turns.set(all.compactMap { $0.nextTurn(in: situation, after: now.wall) }.min(), at: now)
-      turns.areKnown = true
+      renewal.set(all.compactMap { $0.nextChange(in: situation, after: now.wall) }.min(), at: now)
+      renewal.isKnown = true
     }
     // A segment without headroom is deferred already.
     headroom =
@@ -188,10 +188,10 @@ struct NetworkWatch: Sendable {
     let verdict = policy.verdict(in: situation, at: now.wall)
     items.verdicts[key] = verdict
     if items.policies.updateValue(policy, forKey: key) == nil,
-      let turn = policy.nextTurn(in: situation, after: now.wall),
-      turns.next.map({ turn < $0 }) ?? true
+      let change = policy.nextChange(in: situation, after: now.wall),
+      renewal.next.map({ change < $0 }) ?? true
     {
-      turns.set(turn, at: now)
+      renewal.set(change, at: now)
     }
     return verdict
   }
@@ -223,19 +223,19 @@ struct NetworkWatch: Sendable {
   /// Limit of transfers in flight: as many as can end within the budgets, but at least one.
   var transferLimit: Int {
     guard keepsUsage, headroom < .max else { return .max }
-    return max(1, Int(clamping: headroom / books.expectedTransfer))
+    return max(1, Int(clamping: headroom / unrecordedUsage.expectedTransfer))
   }
 
   mutating func renewAllowances() {
     allowances.renew()
   }
 
-  // MARK: Books
+  // MARK: Usage
 
   /// Returns why a transfer would exceed the budgets; nil if it fits.
   ///
   /// The last read may overshoot.
-  mutating func foretell(_ bytes: Int64, of segment: Int, at now: Moment) -> Deferral? {
+  mutating func predictDeferral(_ bytes: Int64, of segment: Int, at now: Moment) -> Deferral? {
     guard keepsUsage, let day else { return nil }
     let type = situation.conditions.type
     let left = rules.ofSegments[segment].budgets.compactMap {
@@ -253,8 +253,8 @@ struct NetworkWatch: Sendable {
 
   mutating func progressed(_ id: TransferID, bytes: Int64, of segment: Int) {
     guard keepsUsage else { return }
-    books.progressed(id, bytes)
-    book(bytes, of: segment)
+    unrecordedUsage.progressed(id, bytes)
+    recordUsage(bytes, of: segment)
   }
 
   /// Returns whether the verdicts may change.
@@ -265,20 +265,20 @@ struct NetworkWatch: Sendable {
     at now: Moment
   ) -> Bool {
     if keepsUsage {
-      book(books.rest(of: id, result.figures.wireBytes), of: segment)
+      recordUsage(unrecordedUsage.rest(of: id, result.figures.wireBytes), of: segment)
     }
     guard keepsSamples, let sample = sample(of: result, at: now) else { return false }
-    situation.samples.note(sample)
-    books.note(sample)
+    situation.samples.add(sample)
+    unrecordedUsage.recordSample(sample)
     return true
   }
 
-  private mutating func book(_ bytes: Int64, of segment: Int) {
+  private mutating func recordUsage(_ bytes: Int64, of segment: Int) {
     guard bytes > 0, let day else { return }
     let type = situation.conditions.type
     let key = TransferUsage.Key(day: day, type: type, segment: rules.keys[segment])
     situation.usage.add(bytes, key)
-    books.add(bytes, key)
+    unrecordedUsage.add(bytes, key)
     headroom = headroom.addingSaturated(-bytes)
   }
 
@@ -295,10 +295,10 @@ struct NetworkWatch: Sendable {
   }
 
   /// Takes the stored usage of all runs; returns whether other runs have received bytes.
-  mutating func booked(_ usage: TransferUsage) -> Bool {
+  mutating func usageRecorded(_ usage: TransferUsage) -> Bool {
     let before = situation.usage
     var usage = usage
-    usage.add(books.unrecorded.usage)
+    usage.add(unrecordedUsage.memory.usage)
     situation.usage.raise(to: usage)
     guard situation.usage != before else { return false }
     renewAllowances()
@@ -310,6 +310,6 @@ struct NetworkWatch: Sendable {
     // The run writes no usage during a reading, so that it is clear what the reading contains.
     guard !isReading else { return nil }
     // Other runs see stored usage only: the less headroom is left, the sooner it is stored.
-    return books.take(isIdle: isIdle, headroom: headroom)
+    return unrecordedUsage.drain(isIdle: isIdle, headroom: headroom)
   }
 }

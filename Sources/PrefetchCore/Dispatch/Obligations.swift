@@ -31,9 +31,9 @@ struct Obligations: OptionSet, Sendable {
     }
 
     mutating func end(_ kind: Obligations) {
-      let place = kind.rawValue.trailingZeroBitCount
-      assert(counts[place] > 0, "it ends more often than it begins")
-      counts[place] -= 1
+      let index = kind.rawValue.trailingZeroBitCount
+      assert(counts[index] > 0, "it ends more often than it begins")
+      counts[index] -= 1
     }
 
     func count(of kind: Obligations) -> Int {
@@ -60,7 +60,7 @@ extension Dispatcher {
   }
 
   private var isPlanning: Bool {
-    begun.count(of: .planning) > 0 || !inventoryQuestions.isEmpty
+    begun.count(of: .planning) > 0 || !inventoryRequests.isEmpty
       || !awaitingConditions.isEmpty
   }
 }

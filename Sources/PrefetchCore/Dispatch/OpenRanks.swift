@@ -24,7 +24,7 @@ struct OpenRanks: Sendable {
 
   /// Returns the level of a rank; whether the item has begun makes no difference.
   mutating func level(of rank: Rank) -> Int32 {
-    let rank = rank.standing
+    let rank = rank.ignoringBegun
     if let known = numbers[rank] { return known }
     levels.append(Level(rank: rank))
     numbers[rank] = Int32(levels.count - 1)
@@ -32,11 +32,11 @@ struct OpenRanks: Sendable {
   }
 
   mutating func add(_ count: Int, at level: Int32) {
-    let place = Int(level)
-    levels[place].count += count
-    guard levels[place].count > 0, !levels[place].isListed else { return }
-    levels[place].isListed = true
-    listed.insert(Listed(rank: levels[place].rank, level: level))
+    let index = Int(level)
+    levels[index].count += count
+    guard levels[index].count > 0, !levels[index].isListed else { return }
+    levels[index].isListed = true
+    listed.insert(Listed(rank: levels[index].rank, level: level))
   }
 
   /// Records the level of a job that leaves the queue, for its end.

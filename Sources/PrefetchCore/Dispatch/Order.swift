@@ -1,9 +1,9 @@
-/// Order to a worker: request of a plain item, and its expected answer, a body or a 304.
+/// Order to a worker: request of a simple item, and its expected answer, a body or a 304.
 package struct Order: Sendable {
   package let terms: OrderTerms
   package let entry: Int
   /// Stored answer to confirm; nil if nothing is stored.
-  let stored: (any StoredAnswer)?
+  let stored: (any StoredResponse)?
   var sizeLimit: Int64?
 
   package func request(_ id: TransferID) -> TransferRequest {
@@ -12,12 +12,12 @@ package struct Order: Sendable {
 
   /// Returns the outcome of an answer; nil if the answer is not the expected one.
   package func outcome(
-    of answer: Result<TransferResponse, Failure>,
+    of result: Result<TransferResponse, Failure>,
     _ figures: TransferFigures,
     confirming known: Confirmable?,
     at now: Instant
   ) -> Outcome? {
-    guard case .success(let response) = answer, !response.isTrouble,
+    guard case .success(let response) = result, !response.isTrouble,
       !figures.isRemarkable
     else { return nil }
     var arrival: Arrival?
@@ -37,7 +37,7 @@ package struct Order: Sendable {
   }
 }
 
-/// Expected answer of a plain item, as the worker judged it.
+/// Expected answer of a simple item, as the worker judged it.
 package struct Outcome: Sendable {
   /// Received body; nil for a confirmation.
   package let arrival: Arrival?
@@ -47,7 +47,7 @@ package struct Outcome: Sendable {
   let responseTime: Duration?
 
   /// Returns the outcome with bytes added that were received in vain.
-  package func besides(_ bytes: Int64) -> Outcome {
+  package func addingWastedBytes(_ bytes: Int64) -> Outcome {
     var outcome = self
     outcome.wireBytes += bytes
     return outcome

@@ -1,11 +1,11 @@
-/// Request and checks that the plain items of one segment on one server share.
+/// Request and checks that the simple items of one segment on one server share.
 package final class OrderTerms: Sendable {
   /// Segment that holds the records; nil for single items that no segment requests.
   package let segment: SegmentKey?
   package let table: Shared<EntryTable>
   /// Template of the requests, without URL, size and validators.
   package let request: TransferRequest
-  let urls: PlainURLs
+  let urls: ColumnURLs
   let isAnonymous: Bool
   private let expectations: [ContentExpectation]
   private let honorsNoStore: Bool
@@ -26,7 +26,7 @@ package final class OrderTerms: Sendable {
     self.segment = segment
     self.table = table
     self.request = request
-    urls = table.value.plainURLs(like: entry)
+    urls = table.value.columnURLs(like: entry)
     self.key = key
     expectations = declaration.expectation.isEmpty ? [] : [declaration.expectation]
     honorsNoStore = declaration.honorsNoStore
@@ -42,16 +42,16 @@ package final class OrderTerms: Sendable {
     request.partialKey = url.string
     request.sizeLimit = order.sizeLimit
     request.allowsCoding = Exchange.isWorthCoding(size: size, path: url.path)
-    request.order = order
-    if url.scheme == .https { request.isPinned = table.value.plainDigest(at: order.entry) != nil }
-    if request.tierQuestion != nil {
-      request.tierQuestion = table.value.plainDigest(at: order.entry).map {
-        TierQuestion(digest: $0)
+    request.expectedOutcome = order
+    if url.scheme == .https { request.isPinned = table.value.columnDigest(at: order.entry) != nil }
+    if request.tierRequest != nil {
+      request.tierRequest = table.value.columnDigest(at: order.entry).map {
+        TierRequest(digest: $0)
       }
     }
     // A record with another URL has the same key by chance, and is ignored.
     if let stored = order.stored, stored.url == url.string, let known = stored.confirmable {
-      request.confirming = known
+      request.storedForConfirmation = known
       let conditions = Exchange.conditionFields(known.conditions)
       request.headers = request.headers.isEmpty ? conditions : request.headers + conditions
     }
@@ -77,7 +77,7 @@ extension OrderTerms {
     // The prefix has been checked, and a thousand bodies may wait for the next commit.
     body.prefix = []
     let dependence =
-      headers.has(.vary) ? Variance.hop(headers, asked: selecting, url: nil, key: key) : nil
+      headers.has(.vary) ? Variance.hop(headers, requestFields: selecting, url: nil, key: key) : nil
     return Arrival(
       response,
       body: body,
@@ -104,10 +104,10 @@ extension OrderTerms {
   ) -> Bool {
     let table = table.value
     // Most entries declare so little that a short check is enough.
-    if body.objection == nil, expectations.isEmpty, !table.hasMediaType(at: entry),
+    if body.digestFailure == nil, expectations.isEmpty, !table.hasMediaType(at: entry),
       table.size(at: entry).map({ $0 == body.size }) ?? true
     {
-      if let digest = table.plainDigest(at: entry) {
+      if let digest = table.columnDigest(at: entry) {
         if digest == body.digest { return true }
       } else if !PageGuard.mayBePage(type: mime, prefix: body.prefix) {
         return true

@@ -3,13 +3,14 @@
 package struct Rank: Comparable, Hashable, Sendable {
   private var number: UInt64
 
-  package init(documentOf place: Int, priority: Int?) {
-    number = Self.field(priority, at: Self.priorityShift) | Self.field(place: place)
+  package init(documentOf segment: Int, priority: Int?) {
+    number = Self.field(priority, at: Self.priorityShift) | Self.field(segment: segment)
   }
 
-  /// Creates the rank of an item; `place` is the position of its segment, `own` its priority there.
-  package init(itemOf place: Int, priority: Int?, own: Int? = nil, hasBegun: Bool = false) {
-    number = Self.field(priority, at: Self.priorityShift) | Self.itemBit | Self.field(place: place)
+  /// Creates the rank of an item; `segment` is the position of its segment, `own` its priority there.
+  package init(itemOf segment: Int, priority: Int?, own: Int? = nil, hasBegun: Bool = false) {
+    number =
+      Self.field(priority, at: Self.priorityShift) | Self.itemBit | Self.field(segment: segment)
     number |= Self.field(own, at: Self.ownShift) | (hasBegun ? 0 : Self.newBit)
   }
 
@@ -27,7 +28,7 @@ package struct Rank: Comparable, Hashable, Sendable {
   }
 
   /// Rank of the item as if it had begun, for comparisons that must ignore this.
-  package var standing: Rank {
+  package var ignoringBegun: Rank {
     Rank(number: number & ~Self.newBit)
   }
 
@@ -40,8 +41,8 @@ package struct Rank: Comparable, Hashable, Sendable {
 
   private static let newBit: UInt64 = 1
   private static let ownShift: UInt64 = 1
-  private static let placeShift: UInt64 = 8
-  private static let placeLimit = 1 << 31
+  private static let segmentShift: UInt64 = 8
+  private static let segmentLimit = 1 << 31
   private static let itemBit: UInt64 = 1 << 40
   private static let priorityShift: UInt64 = 41
 
@@ -49,7 +50,7 @@ package struct Rank: Comparable, Hashable, Sendable {
     UInt64(min(max(0, priority ?? lowestPriority), lowestPriority + 1)) << shift
   }
 
-  private static func field(place: Int) -> UInt64 {
-    UInt64(min(max(0, place), placeLimit)) << placeShift
+  private static func field(segment: Int) -> UInt64 {
+    UInt64(min(max(0, segment), segmentLimit)) << segmentShift
   }
 }

@@ -15,17 +15,17 @@ package enum RunFact: Sendable {
   case itemsRetained(segment: String, count: Int)
   /// A retained item, in a dry run that lists kept items.
   indirect case itemRetained(ItemResult)
-  /// Plain items confirmed by a 304, if no observer wants each of them.
+  /// Simple items confirmed by a 304, if no observer wants each of them.
   case itemsConfirmed(segment: String, count: Int, bytes: Int64)
-  /// Plain items with new stored bodies, if no observer wants each of them.
+  /// Simple items with new stored bodies, if no observer wants each of them.
   indirect case itemsArrived(segment: String, [Arrival])
-  /// Requests of these plain items.
-  case requestsAnswered(segment: String, count: Int, status: Int, wireBytes: Int64)
+  /// Requests of these simple items.
+  case requestsCounted(segment: String, count: Int, status: Int, wireBytes: Int64)
   case itemsStarted(segment: String, [WebURL])
   case bytesReceived(Int64)
   indirect case requestFinished(RequestResult)
   /// A finished request in detail, if an observer wants each of them.
-  indirect case requestTold(RequestStory)
+  indirect case requestTraced(RequestStory)
   indirect case requestWaits(RequestWait)
   indirect case manifestSettled(segment: String, ManifestResult)
   /// A list was accepted; only in the mode `lists`.

@@ -50,13 +50,13 @@ struct Segments: RandomAccessCollection, MutableCollection {
     works[index].openItems -= 1
     // A dry run counts the items that a run would bring.
     let isForeseen =
-      request.mode.foretells && result.failure == nil && result.outcome != .deferred
+      request.mode.predicts && result.failure == nil && result.outcome != .deferred
       && result.state != .deleted
     if result.isUsable || isForeseen {
       works[index].usableCount += 1
       works[index].usableBytes += result.size ?? 0
     }
-    if isRequired { works[index].retention.note(result) }
+    if isRequired { works[index].retention.record(result) }
     if let failure = result.failure, isRequired || failure.code.category == .trust {
       works[index].hasFailures = true
     }
@@ -66,7 +66,7 @@ struct Segments: RandomAccessCollection, MutableCollection {
     }
     // The next run must retry an item that this one did not bring, required or not.
     if result.failure != nil || result.outcome == .deferred || result.outcome == .empty {
-      works[index].noteQuiet(until: nil)
+      works[index].limitQuiet(until: nil)
     }
   }
 
@@ -77,11 +77,11 @@ struct Segments: RandomAccessCollection, MutableCollection {
   }
 
   /// Takes an evicted body out of the counts.
-  mutating func lose(_ size: Int64, in index: Int, isRequired: Bool) {
+  mutating func uncountEvicted(_ size: Int64, in index: Int, isRequired: Bool) {
     if isRequired { works[index].hasFailures = true }
     works[index].usableCount -= 1
     works[index].usableBytes -= size
-    works[index].noteQuiet(until: nil)
+    works[index].limitQuiet(until: nil)
   }
 
   /// Whether all items have ended; during planning the last item is not known yet.
@@ -90,7 +90,7 @@ struct Segments: RandomAccessCollection, MutableCollection {
   }
 
   /// Returns the status of a segment at its end; nil if the last call returned the same.
-  mutating func newStanding(of index: Int) -> SegmentResult? {
+  mutating func newResult(of index: Int) -> SegmentResult? {
     let work = works[index]
     let hasFailed = work.hasFailures || work.manifest.failure != nil
     let state: SegmentState =
@@ -108,8 +108,8 @@ struct Segments: RandomAccessCollection, MutableCollection {
     )
     result.deferral = work.deferral
     result.isLeft = work.accepted != nil && !work.leaving.isEmpty
-    guard work.told != result else { return nil }
-    works[index].told = result
+    guard work.lastAnnouncedStatus != result else { return nil }
+    works[index].lastAnnouncedStatus = result
     return result
   }
 
@@ -140,7 +140,7 @@ struct Segments: RandomAccessCollection, MutableCollection {
 
   /// Retains all items, since under a list of an earlier run none leaves.
   mutating func retainAll(_ index: Int) {
-    if works[index].heldBack == nil { works[index].retained += works[index].leaving }
+    if works[index].deferralOfAll == nil { works[index].retained += works[index].leaving }
     works[index].leaving = []
   }
 
@@ -192,7 +192,7 @@ struct Segments: RandomAccessCollection, MutableCollection {
     guard !positions.isEmpty else { return [] }
     var bodies = Set(positions.map { inventory.rows[Int($0)].digest })
     let rows = Set(positions.map { Int($0) })
-    for part in inventory.parts where rows.contains(part.row) { bodies.insert(part.digest) }
+    for file in inventory.files where rows.contains(file.row) { bodies.insert(file.digest) }
     return bodies
   }
 
@@ -227,7 +227,7 @@ struct Segments: RandomAccessCollection, MutableCollection {
   /// Whether an unchanged manifest means that no item must be checked.
   func isQuiet(_ index: Int, at now: Instant) -> Bool {
     guard let mark = works[index].recorded?.quiet, !given.value.hasUnseenChanges,
-      mark.rules == request.rules, now < mark.until, !isFromFuture(index, at: now),
+      mark.rules == request.rulesHash, now < mark.until, !isFromFuture(index, at: now),
       works[index].recorded?.state == .current
     else { return false }
     let policy = request.policy
@@ -245,12 +245,12 @@ struct Segments: RandomAccessCollection, MutableCollection {
   private func quietMark(of segment: SegmentWork, at now: Instant) -> QuietMark? {
     guard case .remote = segment.declaration.source, segment.accepted?.manifest != nil,
       request.mode.keepsSegments, !segment.hasShared, now < segment.quietUntil,
-      segment.declaration.isStored, !segment.hasParts
+      segment.declaration.isStored, !segment.hasFurtherDocuments
     else { return nil }
     let security = request.policy.nextExpiry(after: now)
     return QuietMark(
       until: Swift.min(segment.quietUntil, security ?? .distantFuture),
-      rules: request.rules,
+      rules: request.rulesHash,
       itemCount: segment.declaredCount,
       bytes: segment.usableBytes
     )
@@ -287,7 +287,9 @@ struct Segments: RandomAccessCollection, MutableCollection {
 
   /// Returns the old record with a new state, after a manifest that failed or was deferred.
   private func keptGeneration(of segment: SegmentWork, at now: Instant) -> SegmentRecord? {
-    if segment.manifest.failure == nil, segment.told?.state == .deferred, !segment.isInterrupted {
+    if segment.manifest.failure == nil, segment.lastAnnouncedStatus?.state == .deferred,
+      !segment.isInterrupted
+    {
       var record = segment.recorded ?? SegmentRecord(key: segment.key)
       guard segment.recorded == nil || record.state != .deferred else { return nil }
       record.state = .deferred

@@ -20,8 +20,8 @@ struct SettledItem: Sendable {
     isRequired = result.isRequired
   }
 
-  /// Creates the result of a plain item with the expected answer.
-  init(plain size: Int64?, _ digest: ContentDigest?, hasArrived: Bool, _ isRequired: Bool) {
+  /// Creates the result of a simple item with the expected answer.
+  init(simple size: Int64?, _ digest: ContentDigest?, hasArrived: Bool, _ isRequired: Bool) {
     self.size = size
     self.digest = digest
     state = .cached
@@ -59,13 +59,13 @@ struct SettledItems: Sendable {
     var deferral: Deferral?
   }
 
-  mutating func note(_ end: SettledItem, of item: Int) {
+  mutating func recordEnd(_ end: SettledItem, of item: Int) {
     while items.count <= item { items.append(nil) }
     items[item] = end
   }
 
-  mutating func note(_ result: ItemResult, of item: Int) {
-    note(SettledItem(result), of: item)
+  mutating func recordResult(_ result: ItemResult, of item: Int) {
+    recordEnd(SettledItem(result), of: item)
     if result.failure != nil || result.deferral != nil {
       troubles[item] = Trouble(failure: result.failure, deferral: result.deferral)
     }
@@ -75,13 +75,13 @@ struct SettledItems: Sendable {
     items[item]?.isRequired = true
   }
 
-  mutating func note(_ variance: Variance?, of item: Int) {
+  mutating func recordVariance(_ variance: Variance?, of item: Int) {
     guard let variance else { return }
     selecting[item] = variance.hops.flatMap(\.names)
   }
 
   /// Records whether the answer for an item says `no-store`.
-  mutating func note(_ headers: HeaderBlock, of item: Int) {
+  mutating func recordHeaders(_ headers: HeaderBlock, of item: Int) {
     if !Freshness.mayStore(headers, honorsNoStore: true) { unstorable.insert(item) }
   }
 

@@ -10,14 +10,14 @@ package struct TransferQueue: Sendable {
     /// Jobs beyond the host's slots: trouble takes them all, each good response adds one.
     var lookAhead: Int32
     var heldUntil: Duration?
-    /// Number of the host's turn; zero for none.
-    var turn: Int64 = 0
+    /// Number of the host's entry in `readyHosts`; zero for none.
+    var readyNumber: Int64 = 0
     var rank: Rank?
     /// Whether a start barrier keeps the host from a turn.
-    var isHeldBack = false
+    var isBarred = false
   }
 
-  private struct Turn: Comparable, Sendable {
+  private struct ReadyHost: Comparable, Sendable {
     var rank: Rank
     var number: Int64
     var host: Int32
@@ -30,13 +30,13 @@ package struct TransferQueue: Sendable {
   package var table = HostTable()
   private var hosts: [Host] = []
   private var lanes = HostLanes()
-  private var turns = Heap<Turn>()
-  private var turnCount: Int64 = 0
+  private var readyHosts = Heap<ReadyHost>()
+  private var readyCount: Int64 = 0
   private var open = OpenRanks()
-  private var holds = WaitingLine()
-  private var heldBackEverywhere = Holdbacks()
-  private var heldBack: [Int32: Holdbacks] = [:]
-  private var heldBackHosts: [Int32] = []
+  private var holds = BackoffQueue()
+  private var barriersEverywhere = StartBarriers()
+  private var barriersByHost: [Int32: StartBarriers] = [:]
+  private var barredHosts: [Int32] = []
   private var concurrency: Int
   private let perHost: Int32
   private var lookAhead: Int32
@@ -106,29 +106,29 @@ package struct TransferQueue: Sendable {
   }
 
   /// Takes the next job that may start now, and counts it as in flight.
-  package mutating func take(at now: Duration) -> (job: Int, host: HostID)? {
+  package mutating func dequeue(at now: Duration) -> (job: Int, host: HostID)? {
     release(at: now)
-    while let turn = turns.first {
-      let host = turn.host
-      guard hosts[Int(host)].turn == turn.number else {
-        _ = turns.removeFirst()
+    while let ready = readyHosts.first {
+      let host = ready.host
+      guard hosts[Int(host)].readyNumber == ready.number else {
+        _ = readyHosts.removeFirst()
         continue
       }
-      guard let (rank, level) = lanes.first(of: host), rank == turn.rank, isOpen(host) else {
-        _ = turns.removeFirst()
-        hosts[Int(host)].turn = 0
+      guard let (rank, level) = lanes.first(of: host), rank == ready.rank, isOpen(host) else {
+        _ = readyHosts.removeFirst()
+        hosts[Int(host)].readyNumber = 0
         refresh(host)
         continue
       }
-      guard mayStart(host) || mayGoAhead(host, level) else {
-        guard hosts[Int(host)].inFlight >= places(host) else { return nil }
+      guard mayStart(host) || mayLookAhead(host, level) else {
+        guard hosts[Int(host)].inFlight >= slotCount(host) else { return nil }
         // Other hosts may have free slots; this one gets a turn when one of its jobs ends.
-        _ = turns.removeFirst()
-        hosts[Int(host)].turn = 0
+        _ = readyHosts.removeFirst()
+        hosts[Int(host)].readyNumber = 0
         continue
       }
-      _ = turns.removeFirst()
-      hosts[Int(host)].turn = 0
+      _ = readyHosts.removeFirst()
+      hosts[Int(host)].readyNumber = 0
       guard let job = lanes.removeFirst(of: host) else { continue }
       open.follow(job, at: level)
       inFlight += 1
@@ -154,13 +154,13 @@ package struct TransferQueue: Sendable {
     hosts[Int(host.number)].lookAhead =
       result.isTrouble ? 0 : min(hosts[Int(host.number)].lookAhead + 1, limit)
     // An answer of a second tier says nothing about the host's HTTP version.
-    finished(job, on: host, httpVersion: result.isToldByTier ? nil : result.figures.httpVersion)
+    finished(job, on: host, httpVersion: result.isFromSecondTier ? nil : result.figures.httpVersion)
   }
 
-  /// Frees the slot of a plain item with the expected answer.
+  /// Frees the slot of a simple item with the expected answer.
   mutating func finished(_ job: Int, on host: HostID, _ outcome: Outcome) {
-    let place = Int(host.number)
-    hosts[place].lookAhead = min(hosts[place].lookAhead + 1, lookAhead)
+    let index = Int(host.number)
+    hosts[index].lookAhead = min(hosts[index].lookAhead + 1, lookAhead)
     free(job, host) { host in
       if let version = outcome.version {
         host.isMultiplexed = version == .http2 || version == .http3
@@ -169,7 +169,7 @@ package struct TransferQueue: Sendable {
   }
 
   /// Frees the slot of a job that did not start.
-  package mutating func tookBack(_ job: Int, from host: HostID) {
+  package mutating func releaseUnsent(_ job: Int, from host: HostID) {
     free(job, host) { $0.lookAhead = 0 }
   }
 
@@ -205,29 +205,29 @@ package struct TransferQueue: Sendable {
     }
   }
 
-  // MARK: Places
+  // MARK: Slots
 
-  private func places(_ host: Int32) -> Int32 {
-    min(usualPlaces(hosts[Int(host)]), hosts[Int(host)].restriction)
+  private func slotCount(_ host: Int32) -> Int32 {
+    min(usualSlotCount(hosts[Int(host)]), hosts[Int(host)].restriction)
   }
 
-  private func usualPlaces(_ host: Host) -> Int32 {
+  private func usualSlotCount(_ host: Host) -> Int32 {
     host.isMultiplexed ? perHost * Self.streamsPerConnection : perHost
   }
 
   private func ahead(_ host: Host) -> Int32 {
-    max(0, host.inFlight - usualPlaces(host))
+    max(0, host.inFlight - usualSlotCount(host))
   }
 
   /// Whether a slot is free for the host's next job.
   private func mayStart(_ host: Int32) -> Bool {
     // Jobs in advance wait for slots of their own host.
     inFlight - Int(min(aheadCount, lookAhead)) < concurrency
-      && hosts[Int(host)].inFlight < places(host)
+      && hosts[Int(host)].inFlight < slotCount(host)
   }
 
   /// Whether the next job may be handed out in advance: only if no open job ranks before it.
-  private mutating func mayGoAhead(_ host: Int32, _ level: Int32) -> Bool {
+  private mutating func mayLookAhead(_ host: Int32, _ level: Int32) -> Bool {
     guard lookAhead > 0, inFlight < concurrency + Int(lookAhead), canLookAhead(host) else {
       return false
     }
@@ -237,35 +237,35 @@ package struct TransferQueue: Sendable {
   private func canLookAhead(_ number: Int32) -> Bool {
     let host = hosts[Int(number)]
     return host.restriction == .max && aheadCount < lookAhead
-      && host.inFlight < usualPlaces(host) + host.lookAhead
+      && host.inFlight < usualSlotCount(host) + host.lookAhead
   }
 
   private func isOpen(_ number: Int32) -> Bool {
     let host = hosts[Int(number)]
-    guard host.heldUntil == nil, host.inFlight < places(number) || canLookAhead(number),
+    guard host.heldUntil == nil, host.inFlight < slotCount(number) || canLookAhead(number),
       let (rank, _) = lanes.first(of: number)
     else { return false }
-    return !isHeldBack(rank, on: number)
+    return !isBarred(rank, on: number)
   }
 
-  private func isHeldBack(_ rank: Rank, on host: Int32) -> Bool {
-    heldBackEverywhere.holdsBack(rank) || heldBack[host]?.holdsBack(rank) == true
+  private func isBarred(_ rank: Rank, on host: Int32) -> Bool {
+    barriersEverywhere.bars(rank) || barriersByHost[host]?.bars(rank) == true
   }
 
   /// Gives the host a turn for its next job, if that may start and has none.
   private mutating func refresh(_ host: Int32) {
     guard let (rank, _) = lanes.first(of: host) else { return }
-    let place = Int(host)
-    guard hosts[place].turn == 0 || hosts[place].rank != rank else { return }
-    if isHeldBack(rank, on: host), !hosts[place].isHeldBack {
-      hosts[place].isHeldBack = true
-      heldBackHosts.append(host)
+    let index = Int(host)
+    guard hosts[index].readyNumber == 0 || hosts[index].rank != rank else { return }
+    if isBarred(rank, on: host), !hosts[index].isBarred {
+      hosts[index].isBarred = true
+      barredHosts.append(host)
     }
     guard isOpen(host) else { return }
-    turnCount += 1
-    hosts[place].turn = turnCount
-    hosts[place].rank = rank
-    turns.insert(Turn(rank: rank, number: turnCount, host: host))
+    readyCount += 1
+    hosts[index].readyNumber = readyCount
+    hosts[index].rank = rank
+    readyHosts.insert(ReadyHost(rank: rank, number: readyCount, host: host))
   }
 
   // MARK: Hosts
@@ -300,7 +300,7 @@ package struct TransferQueue: Sendable {
   }
 
   package mutating func release(at now: Duration) {
-    while let number = holds.take(at: now) {
+    while let number = holds.dequeue(at: now) {
       // A prolonged hold has another entry.
       guard let until = hosts[number].heldUntil, until <= now else { continue }
       hosts[number].heldUntil = nil
@@ -316,30 +316,30 @@ package struct TransferQueue: Sendable {
   private static let streamsPerConnection: Int32 = 8
 }
 
-// MARK: - Held back
+// MARK: - Start barriers
 
 extension TransferQueue {
-  mutating func holdBack(_ holdback: Holdback) {
-    switch holdback.ground {
-    case .everywhere: heldBackEverywhere.add(holdback.last)
+  mutating func addBarrier(_ barrier: StartBarrier) {
+    switch barrier.ground {
+    case .everywhere: barriersEverywhere.add(barrier.last)
     case .hosts(let ids):
-      for id in ids { heldBack[id.number, default: Holdbacks()].add(holdback.last) }
+      for id in ids { barriersByHost[id.number, default: StartBarriers()].add(barrier.last) }
     }
   }
 
-  mutating func endHoldback(_ holdback: Holdback) {
-    switch holdback.ground {
-    case .everywhere: heldBackEverywhere.remove(holdback.last)
+  mutating func removeBarrier(_ barrier: StartBarrier) {
+    switch barrier.ground {
+    case .everywhere: barriersEverywhere.remove(barrier.last)
     case .hosts(let ids):
       for id in ids {
-        heldBack[id.number]?.remove(holdback.last)
-        if heldBack[id.number]?.last == nil { heldBack[id.number] = nil }
+        barriersByHost[id.number]?.remove(barrier.last)
+        if barriersByHost[id.number]?.last == nil { barriersByHost[id.number] = nil }
       }
     }
-    let waiting = heldBackHosts
-    heldBackHosts = []
+    let waiting = barredHosts
+    barredHosts = []
     for host in waiting {
-      hosts[Int(host)].isHeldBack = false
+      hosts[Int(host)].isBarred = false
       refresh(host)
     }
   }

@@ -3,7 +3,7 @@ struct Wire: Sendable {
   private(set) var queue: TransferQueue
   private(set) var limits: HostLimits
   private var inFlight = InFlight()
-  private var backoff = WaitingLine()
+  private var backoff = BackoffQueue()
   /// Progress of transfers that have taken longer than a moment.
   private(set) var advances: [TransferID: TransferAdvance] = [:]
   /// Response times per host, indexed by `HostID.number`.
@@ -32,10 +32,10 @@ struct Wire: Sendable {
     queue.table.name(of: host)
   }
 
-  // MARK: In line
+  // MARK: Queue
 
   enum Entry: Sendable {
-    case inLine
+    case queued
     /// The host is blocked until that uptime.
     case behindGate(until: Duration)
     case refused(Exchange.Step)
@@ -43,7 +43,7 @@ struct Wire: Sendable {
 
   mutating func enqueue(_ job: Job, to host: HostID, rank: Rank, now: Moment) -> Entry {
     if let step = refusal(of: host, now: now) { return .refused(step) }
-    var entry = Entry.inLine
+    var entry = Entry.queued
     if case .wait(let due) = limits.verdict(host, now: now) {
       queue.hold(host, until: due)
       entry = .behindGate(until: due)
@@ -78,7 +78,7 @@ struct Wire: Sendable {
   }
 
   mutating func resume(at now: Duration) -> Job? {
-    guard let number = backoff.take(at: now) else { return nil }
+    guard let number = backoff.dequeue(at: now) else { return nil }
     queue.stopExpecting(number)
     return Job(number: number)
   }
@@ -113,8 +113,8 @@ struct Wire: Sendable {
     queue.release(at: now)
   }
 
-  mutating func take(at now: Duration) -> (job: Job, host: HostID)? {
-    queue.take(at: now).map { (Job(number: $0.job), $0.host) }
+  mutating func dequeue(at now: Duration) -> (job: Job, host: HostID)? {
+    queue.dequeue(at: now).map { (Job(number: $0.job), $0.host) }
   }
 
   mutating func start(_ job: Job) -> TransferID {
@@ -145,45 +145,45 @@ struct Wire: Sendable {
   }
 
   /// Frees a slot after a request that never went out.
-  mutating func takeBack(_ job: Job, from host: HostID) {
-    queue.tookBack(job.number, from: host)
+  mutating func releaseUnsent(_ job: Job, from host: HostID) {
+    queue.releaseUnsent(job.number, from: host)
   }
 
   mutating func finished(_ job: Job, on host: HostID, _ result: TransferResult, at now: Moment) {
     queue.finished(job.number, on: host, result)
-    note(result.figures.responseTime, of: host)
+    recordResponseTime(result.figures.responseTime, of: host)
     if let elapsed = result.bodyTime {
-      notePace(result.figures.wireBytes, elapsed, of: host, at: now)
+      recordPace(result.figures.wireBytes, elapsed, of: host, at: now)
     }
   }
 
-  /// Ends the request of a plain item with the expected answer.
+  /// Ends the request of a simple item with the expected answer.
   mutating func finished(_ item: Int, on host: HostID, _ outcome: Outcome, now: Moment) {
     queue.finished(item, on: host, outcome)
-    limits.noteAnswer(host, status: 200, retryAfter: nil, now: now)
+    limits.recordResponse(host, status: 200, retryAfter: nil, now: now)
     queue.restrict(host, to: limits.limit(of: host))
-    note(outcome.responseTime, of: host)
+    recordResponseTime(outcome.responseTime, of: host)
     if let arrival = outcome.arrival {
-      notePace(outcome.wireBytes, arrival.timing.elapsed, of: host, at: now)
+      recordPace(outcome.wireBytes, arrival.timing.elapsed, of: host, at: now)
     }
   }
 
-  private mutating func notePace(
+  private mutating func recordPace(
     _ bytes: Int64,
     _ elapsed: Duration,
     of host: HostID,
     at now: Moment
   ) {
-    let place = Int(host.number)
-    while paces.count <= place { paces.append(HostPace()) }
-    paces[place].note(bytes, took: elapsed, until: now.uptime)
+    let index = Int(host.number)
+    while paces.count <= index { paces.append(HostPace()) }
+    paces[index].record(bytes, took: elapsed, until: now.uptime)
   }
 
-  private mutating func note(_ time: Duration?, of host: HostID) {
+  private mutating func recordResponseTime(_ time: Duration?, of host: HostID) {
     guard let time else { return }
-    let place = Int(host.number)
-    while responseTimes.count <= place { responseTimes.append(ResponseTimes()) }
-    responseTimes[place].note(time)
+    let index = Int(host.number)
+    while responseTimes.count <= index { responseTimes.append(ResponseTimes()) }
+    responseTimes[index].record(time)
   }
 
   // MARK: Hosts
@@ -194,11 +194,11 @@ struct Wire: Sendable {
     var broken: (until: Instant, failure: Failure)?
     var isHeld = false
     /// Jobs removed from the host's queue; `refusal` says why.
-    var turnedAway: [Job] = []
+    var refusedJobs: [Job] = []
     var refusal: Exchange.Step?
   }
 
-  mutating func note(
+  mutating func recordResult(
     _ result: TransferResult,
     _ step: Exchange.Step,
     of host: HostID,
@@ -207,20 +207,20 @@ struct Wire: Sendable {
     var news = HostNews()
     switch result.outcome {
     case .success(let response):
-      limits.noteAnswer(
+      limits.recordResponse(
         host,
         status: response.status,
         retryAfter: response.headers[.retryAfter],
         now: now
       )
       if case .failed(let failure, _) = step, failure.code == .serverBusy {
-        noteFailure(failure, isExhausted: true, of: host, now, &news)
+        recordFailure(failure, isExhausted: true, of: host, now, &news)
       }
     // The host got no request.
     case .failure where result.figures.tierTrouble != nil: break
     case .failure(let failure):
       let isExhausted = if case .wait = step { false } else { true }
-      noteFailure(failure, isExhausted: isExhausted, of: host, now, &news)
+      recordFailure(failure, isExhausted: isExhausted, of: host, now, &news)
     }
     queue.restrict(host, to: limits.limit(of: host))
     if let due = pause(of: host, now: now) {
@@ -229,19 +229,19 @@ struct Wire: Sendable {
     }
     news.refusal = refusal(of: host, now: now)
     if news.refusal != nil {
-      news.turnedAway = drainQueue(of: host)
+      news.refusedJobs = drainQueue(of: host)
     }
     return news
   }
 
-  private mutating func noteFailure(
+  private mutating func recordFailure(
     _ failure: Failure,
     isExhausted: Bool,
     of host: HostID,
     _ now: Moment,
     _ news: inout HostNews
   ) {
-    let until = limits.noteFailure(host, failure, isExhausted: isExhausted, now: now)
+    let until = limits.recordFailure(host, failure, isExhausted: isExhausted, now: now)
     if let until { news.broken = (until, failure) }
   }
 
@@ -250,9 +250,9 @@ struct Wire: Sendable {
   }
 
   /// Replaces a start barrier; the new one comes first, so that no job starts in between.
-  mutating func holdBack(_ new: Holdback?, insteadOf old: Holdback?) {
-    if let new { queue.holdBack(new) }
-    if let old { queue.endHoldback(old) }
+  mutating func setBarrier(_ new: StartBarrier?, insteadOf old: StartBarrier?) {
+    if let new { queue.addBarrier(new) }
+    if let old { queue.removeBarrier(old) }
   }
 
   mutating func setConcurrency(_ limit: Int) {
@@ -278,8 +278,8 @@ struct Wire: Sendable {
 
   var namedResponseTimes: [String: ResponseTimes] {
     var named: [String: ResponseTimes] = [:]
-    for (place, times) in responseTimes.enumerated() where !times.isEmpty {
-      named[name(of: HostID(Int32(place)))] = times
+    for (index, times) in responseTimes.enumerated() where !times.isEmpty {
+      named[name(of: HostID(Int32(index)))] = times
     }
     return named
   }
@@ -287,8 +287,8 @@ struct Wire: Sendable {
   /// Download rates by host name, where enough bytes came.
   var namedPaces: [String: HostPace] {
     var named: [String: HostPace] = [:]
-    for (place, pace) in paces.enumerated() where pace.isTelling {
-      named[name(of: HostID(Int32(place)))] = pace
+    for (index, pace) in paces.enumerated() where pace.hasEnoughBytes {
+      named[name(of: HostID(Int32(index)))] = pace
     }
     return named
   }

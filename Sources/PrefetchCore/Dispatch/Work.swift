@@ -16,21 +16,21 @@ struct SegmentWork: Sendable {
   let names: [String]
   var phase = Phase.discovering
   /// Document numbers of requests without a response.
-  var asked: Set<Int> = []
+  var requestedDocuments: Set<Int> = []
   /// Whether a document request had to be repeated; then no other segment waits for this one.
-  var hasStumbled = false
+  var hadDocumentRetry = false
   /// First priority among segments that wait for the list.
   var raisedPriority: Int?
   /// Start barrier: jobs ranked after it wait until the segment's items are known.
-  var holdback: Holdback?
+  var barrier: StartBarrier?
   /// Cause of the last delayed request.
   var trouble: RequestTrouble?
   /// Uptime until which that request waits.
   var troubledUntil: Duration?
-  var expectation: Expectation?
+  var expectedBytes: ExpectedBytes?
 
   /// Declared bytes of the items to fetch; nil if any size is unknown.
-  struct Expectation: Sendable {
+  struct ExpectedBytes: Sendable {
     var bytes: Int64?
   }
   var manifest: ManifestResult
@@ -40,8 +40,8 @@ struct SegmentWork: Sendable {
   /// Whether documents are wanted: false after a failure, or when all are here.
   var isGathering = true
   var openDocuments = 0
-  var parts = PartCount()
-  var hasParts = false
+  var documentCount = DocumentCount()
+  var hasFurtherDocuments = false
   var knownDocuments: [String: DocumentRecord]
   /// Servers with the same paths, according to the manifest.
   var mirrors: [WebURL] = []
@@ -50,13 +50,13 @@ struct SegmentWork: Sendable {
   private(set) var table = Shared(EntryTable())
   /// Hosts of the requested origins, by origin number in the table.
   var hosts: [Int: HostID] = [:]
-  /// Terms of plain items, by origin number.
+  /// Terms of simple items, by origin number.
   var orderTerms: [Int: OrderTerms] = [:]
   /// Whether items may be plain; computed on first use.
-  var asksPlainly: Bool?
-  /// Lifetimes granted to answers for plain items; computed on first use.
+  var entrySuffices: Bool?
+  /// Lifetimes granted to answers for simple items; computed on first use.
   var granted: [Freshness.Lifetime]?
-  var steps = StepLine()
+  var steps = StepQueue()
   var openItems = 0
   var leaving: [UInt32] = []
   /// Inventory rows that the list dropped, until all items have ended.
@@ -74,7 +74,7 @@ struct SegmentWork: Sendable {
   var usableBytes: Int64 = 0
   var hasFailures = false
   /// Last announced status.
-  var told: SegmentResult?
+  var lastAnnouncedStatus: SegmentResult?
   /// Names of refused entries in the published tree, whose files stay as they are.
   var heldNames: [String] = []
   /// Items whose stored body is the answer to another segment's request.
@@ -88,7 +88,7 @@ struct SegmentWork: Sendable {
   var quietUntil = Instant.distantFuture
 
   /// Deferral of all items, if no list may be requested now.
-  var heldBack: Deferral? {
+  var deferralOfAll: Deferral? {
     if case .deferred(let deferral) = lastList { deferral } else { nil }
   }
 
@@ -98,7 +98,7 @@ struct SegmentWork: Sendable {
       table = Shared(newValue)
       hosts = [:]
       orderTerms = [:]
-      asksPlainly = nil
+      entrySuffices = nil
       granted = nil
     }
   }
@@ -145,7 +145,7 @@ struct SegmentWork: Sendable {
     }
   }
 
-  mutating func noteQuiet(until: Instant?) {
+  mutating func limitQuiet(until: Instant?) {
     quietUntil = min(quietUntil, until ?? Instant(milliseconds: .min))
   }
 }
@@ -182,14 +182,14 @@ final class ActiveItem {
   /// Segments that name the item, the planned one first.
   var segments: [Int]
   /// Segments that do not require the item.
-  var sparing: [Int] = []
+  var optionalIn: [Int] = []
   var exchange: ExchangeBox?
   /// Segments that request the item with other headers than the first.
-  var rivals: [Rivalry] = []
+  var headerConflicts: [HeaderConflict] = []
   /// Further segments with declarations of their own for the item.
   var sharers: [Dispatcher.Sharer] = []
   /// Segments with other request headers, for which an answer is stored.
-  var elders: [Rivalry] = []
+  var earlierVariants: [HeaderConflict] = []
   var isBeingRead = false
   /// Whether the claim is being decided; other facts are read again with it.
   var isBeingClaimed = false
@@ -199,7 +199,7 @@ final class ActiveItem {
   var control: ItemControl?
   var leftPart: PartialBody?
   /// Whether the host is not asked any more, and only the record is awaited.
-  var isTurnedAway = false
+  var awaitsRecordOnly = false
   /// Whether the record has been read, with or without a result.
   var isRead = false
   /// Segments that would refuse the body, with reasons; only in a dry run.
@@ -212,9 +212,9 @@ final class ActiveItem {
   /// Bytes that the disk has for a body of unknown size.
   var diskLimit: Int64?
   /// Time of the origin's answer, if a second tier reported it.
-  var toldAt: Instant?
+  var originRespondedAt: Instant?
   /// Size of the whole body, as an answer reported it.
-  var toldSize: Int64?
+  var reportedSize: Int64?
   /// First of the ranks that several segments give the item.
   var sharedRank: Rank?
   var host: HostID?
@@ -226,7 +226,7 @@ final class ActiveItem {
 
   /// Digests by which any segment may judge a body.
   var wantedDigests: [ExpectedDigest] {
-    digests + rivals.flatMap(\.digests) + sharers.flatMap(\.entry.digests)
+    digests + headerConflicts.flatMap(\.digests) + sharers.flatMap(\.entry.digests)
   }
 
   /// Segments that judge a body together; sharers judge it alone.
@@ -243,7 +243,7 @@ final class ActiveItem {
     self.entry = entry
     digests = entry.digests
     segments = [segment]
-    if !entry.isRequired { sparing = [segment] }
+    if !entry.isRequired { optionalIn = [segment] }
     self.result = result
   }
 }

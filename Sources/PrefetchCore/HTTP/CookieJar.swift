@@ -34,7 +34,7 @@ package struct CookieJar: Hashable, Sendable {
     cookies.isEmpty
   }
 
-  package mutating func take(_ headers: HeaderBlock, from url: WebURL, at now: Instant) {
+  package mutating func store(_ headers: HeaderBlock, from url: WebURL, at now: Instant) {
     guard url.scheme == .https, headers.has("Set-Cookie") else { return }
     cookies.removeAll { Self.isOver($0, at: now) }
     for line in headers.all("Set-Cookie") {
@@ -44,9 +44,9 @@ package struct CookieJar: Hashable, Sendable {
   }
 
   /// Returns a request's `Cookie` header with `declared`, whose names win; nil if nothing is added.
-  package func field(
+  package func cookieHeader(
     for url: WebURL,
-    besides declared: String? = nil,
+    adding declared: String? = nil,
     at now: Instant,
     isNamed: (String) -> Bool
   ) -> String? {
@@ -214,9 +214,9 @@ package struct CookieJar: Hashable, Sendable {
     host.hasSuffix(".\(domain)") && IPAddress(host: host) == nil
   }
 
-  private static func covers(_ path: String, _ asked: String) -> Bool {
-    guard asked.hasPrefix(path) else { return false }
-    return asked.utf8.count == path.utf8.count || path.hasSuffix("/")
-      || asked.utf8.dropFirst(path.utf8.count).first == UInt8(ascii: "/")
+  private static func covers(_ path: String, _ requestPath: String) -> Bool {
+    guard requestPath.hasPrefix(path) else { return false }
+    return requestPath.utf8.count == path.utf8.count || path.hasSuffix("/")
+      || requestPath.utf8.dropFirst(path.utf8.count).first == UInt8(ascii: "/")
   }
 }

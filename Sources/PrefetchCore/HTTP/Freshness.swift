@@ -5,11 +5,11 @@
 /// that a changed `ttl` takes effect at once.
 package enum Freshness: Hashable, Sendable {
   /// Each hop declares a lifetime, and the first of them ends at `until`, possibly before arrival.
-  case stated(until: Instant)
+  case declared(until: Instant)
   /// At least one hop declares no lifetime, so a `ttl` is needed; the declared ones end at `until`.
-  case silent(until: Instant)
+  case undeclared(until: Instant)
   /// `no-cache` or `Vary: *`: the body must be revalidated before each use.
-  case asked
+  case alwaysRevalidate
 
   /// Lifetime that the declarer grants: a default and upper bound of the response's own.
   package enum Lifetime: Hashable, Sendable {
@@ -42,47 +42,47 @@ package enum Freshness: Hashable, Sendable {
   package init(_ headers: HeaderBlock, at moment: Timing) {
     let control = CacheControl(headers.combined(.cacheControl))
     guard !control.hasNoCache, !Variance.isUnknowable(headers) else {
-      self = .asked
+      self = .alwaysRevalidate
       return
     }
     guard !control.hasNoStore else {
-      self = .stated(until: moment.now)
+      self = .declared(until: moment.now)
       return
     }
     guard let lifetime = Self.lifetime(headers, control, moment) else {
-      self = .silent(until: .distantFuture)
+      self = .undeclared(until: .distantFuture)
       return
     }
-    self = .stated(until: moment.now + (lifetime - Self.age(headers, moment)))
+    self = .declared(until: moment.now + (lifetime - Self.age(headers, moment)))
   }
 
   package func joined(with other: Freshness) -> Freshness {
     switch (self, other) {
-    case (.asked, _), (_, .asked): .asked
-    case (.stated(let one), .stated(let two)): .stated(until: min(one, two))
-    case (.stated(let one), .silent(let two)), (.silent(let one), .stated(let two)),
-      (.silent(let one), .silent(let two)):
-      .silent(until: min(one, two))
+    case (.alwaysRevalidate, _), (_, .alwaysRevalidate): .alwaysRevalidate
+    case (.declared(let one), .declared(let two)): .declared(until: min(one, two))
+    case (.declared(let one), .undeclared(let two)), (.undeclared(let one), .declared(let two)),
+      (.undeclared(let one), .undeclared(let two)):
+      .undeclared(until: min(one, two))
     }
   }
 
   /// Returns the time at which the response becomes stale under `granted` lifetimes, which count
-  /// from `answeredAt`; nil if each use needs revalidation.
-  package func end(under granted: [Lifetime], answeredAt: Instant?) -> Instant? {
+  /// from `respondedAt`; nil if each use needs revalidation.
+  package func end(under granted: [Lifetime], respondedAt: Instant?) -> Instant? {
     if granted.contains(.immutable) { return .distantFuture }
     let capped = { (until: Instant) in
       granted.reduce(until) { earliest, grant in
-        guard case .atMost(let bound) = grant, let answeredAt else { return earliest }
-        return min(earliest, answeredAt + bound)
+        guard case .atMost(let bound) = grant, let respondedAt else { return earliest }
+        return min(earliest, respondedAt + bound)
       }
     }
     switch self {
-    case .asked: return nil
-    case .stated(let until): return capped(until)
-    case .silent(let until):
+    case .alwaysRevalidate: return nil
+    case .declared(let until): return capped(until)
+    case .undeclared(let until):
       // Without a server's response, as for a body found by its digest, a body is never fresh.
-      guard let answeredAt else { return nil }
-      return granted.isEmpty ? min(answeredAt, until) : capped(until)
+      guard let respondedAt else { return nil }
+      return granted.isEmpty ? min(respondedAt, until) : capped(until)
     }
   }
 
@@ -97,10 +97,10 @@ package enum Freshness: Hashable, Sendable {
   /// Returns the end of freshness, or `now` if the response is dated in the future.
   package static func believed(
     _ end: Instant?,
-    answeredAt: Instant?,
+    respondedAt: Instant?,
     at now: Instant
   ) -> Instant? {
-    guard let end, end != .distantFuture, let answeredAt, isFuture(answeredAt, at: now) else {
+    guard let end, end != .distantFuture, let respondedAt, isFuture(respondedAt, at: now) else {
       return end
     }
     return min(end, now)
@@ -121,7 +121,7 @@ package enum Freshness: Hashable, Sendable {
   /// Returns the larger of the reported age and the age by the clocks; never negative (§4.2.3).
   private static func age(_ headers: HeaderBlock, _ moment: Timing) -> Duration {
     let apparent = date(headers).map { received(moment) - $0 } ?? .zero
-    return max(told(headers) + moment.elapsed, max(apparent, .zero) + moment.sinceHead)
+    return max(ageHeader(headers) + moment.elapsed, max(apparent, .zero) + moment.sinceHead)
   }
 
   /// Returns a response's age; the rest of its declared lifetime shows how long its request took.
@@ -133,14 +133,14 @@ package enum Freshness: Hashable, Sendable {
     let moment = Timing(instant)
     let stated = age(headers, moment)
     let control = CacheControl(headers.combined(.cacheControl))
-    guard case .stated(let until) = freshness, !control.hasNoStore,
+    guard case .declared(let until) = freshness, !control.hasNoStore,
       let lifetime = lifetime(headers, control, moment)
     else { return stated }
     return max(stated, lifetime - (until - instant))
   }
 
   /// Returns the first member of `Age`; zero if it is not a number (§5.1).
-  private static func told(_ headers: HeaderBlock) -> Duration {
+  private static func ageHeader(_ headers: HeaderBlock) -> Duration {
     guard let first = headers[.age]?.utf8.prefix(while: { $0 != UInt8(ascii: ",") }),
       let seconds = CacheControl.deltaSeconds(
         String(decoding: first.filter { $0 != 0x20 && $0 != 0x09 }, as: UTF8.self)
@@ -168,18 +168,18 @@ package enum Freshness: Hashable, Sendable {
 extension Freshness {
   package var columns: (until: Int64?, kind: Int64) {
     switch self {
-    case .stated(let until): (until.milliseconds, 0)
-    case .silent(let until): (until == .distantFuture ? nil : until.milliseconds, 1)
-    case .asked: (nil, 2)
+    case .declared(let until): (until.milliseconds, 0)
+    case .undeclared(let until): (until == .distantFuture ? nil : until.milliseconds, 1)
+    case .alwaysRevalidate: (nil, 2)
     }
   }
 
   package init(until: Int64?, kind: Int64) {
     switch (kind, until) {
-    case (0, let until?): self = .stated(until: Instant(milliseconds: until))
+    case (0, let until?): self = .declared(until: Instant(milliseconds: until))
     case (1, let until):
-      self = .silent(until: until.map { Instant(milliseconds: $0) } ?? .distantFuture)
-    default: self = .asked
+      self = .undeclared(until: until.map { Instant(milliseconds: $0) } ?? .distantFuture)
+    default: self = .alwaysRevalidate
     }
   }
 }

@@ -81,7 +81,7 @@ extension HeaderBlock {
 
     package mutating func next() -> Int? {
       guard position < block.bytes.count else { return nil }
-      defer { position = block.place(position).value.upperBound }
+      defer { position = block.extent(at: position).value.upperBound }
       return position
     }
   }
@@ -97,13 +97,13 @@ extension HeaderBlock {
   }
 
   package func name(at index: Int) -> String {
-    let place = place(index)
-    guard place.code == 0 else { return WellKnownNames.spelling(of: place.code) }
-    return String(decoding: bytes[place.spelled], as: UTF8.self)
+    let extent = extent(at: index)
+    guard extent.code == 0 else { return WellKnownNames.spelling(of: extent.code) }
+    return String(decoding: bytes[extent.spelled], as: UTF8.self)
   }
 
   package func value(at index: Int) -> String {
-    HeaderText.decode(bytes[place(index).value])
+    HeaderText.decode(bytes[extent(at: index).value])
   }
 
   func code(at index: Int) -> UInt8 {
@@ -114,12 +114,12 @@ extension HeaderBlock {
   package func forEachField(_ body: (Span<UInt8>, Span<UInt8>) -> Void) {
     let span = bytes.span
     for index in indices {
-      let place = place(index)
-      let value = span.extracting(place.value)
-      if place.code == 0 {
-        body(span.extracting(place.spelled), value)
+      let extent = extent(at: index)
+      let value = span.extracting(extent.value)
+      if extent.code == 0 {
+        body(span.extracting(extent.spelled), value)
       } else {
-        WellKnownNames.withLetters(of: place.code) { body($0, value) }
+        WellKnownNames.withLetters(of: extent.code) { body($0, value) }
       }
     }
   }
@@ -127,27 +127,27 @@ extension HeaderBlock {
   package func firstIndex(of name: HeaderName) -> Int? {
     var index = 0
     while index < bytes.count {
-      let place = place(index)
-      if isNamed(place, name) { return index }
-      index = place.value.upperBound
+      let extent = extent(at: index)
+      if isNamed(extent, name) { return index }
+      index = extent.value.upperBound
     }
     return nil
   }
 
   package func isNamed(_ index: Int, _ name: HeaderName) -> Bool {
-    isNamed(place(index), name)
+    isNamed(extent(at: index), name)
   }
 
-  private func isNamed(_ place: Extent, _ name: HeaderName) -> Bool {
-    guard place.code == 0 else {
-      return WellKnownNames.number(of: place.code) == name.number
+  private func isNamed(_ extent: Extent, _ name: HeaderName) -> Bool {
+    guard extent.code == 0 else {
+      return WellKnownNames.number(of: extent.code) == name.number
     }
     // Even a well-known name is spelled out if its letter case is unusual.
-    return holds(place.spelled, name.text)
+    return holds(extent.spelled, name.text)
   }
 
   package func holds(_ index: Int, _ word: String) -> Bool {
-    holds(place(index).value, word)
+    holds(extent(at: index).value, word)
   }
 
   private func holds(_ range: Range<Int>, _ word: String) -> Bool {
@@ -161,12 +161,12 @@ extension HeaderBlock {
   }
 
   package func isValue(_ index: Int, _ text: String) -> Bool {
-    unsafe isSame(place(index).value, text.utf8.span.bytes)
+    unsafe isSame(extent(at: index).value, text.utf8.span.bytes)
   }
 
   package func hasSameValue(_ index: Int, as other: HeaderBlock, at otherIndex: Int) -> Bool {
-    let range = other.place(otherIndex).value
-    return unsafe isSame(place(index).value, other.bytes.span.bytes.extracting(range))
+    let range = other.extent(at: otherIndex).value
+    return unsafe isSame(extent(at: index).value, other.bytes.span.bytes.extracting(range))
   }
 
   private func isSame(_ range: Range<Int>, _ other: RawSpan) -> Bool {
@@ -178,10 +178,10 @@ extension HeaderBlock {
     var kept = HeaderBlock()
     kept.bytes.reserveCapacity(bytes.count)
     kept.bytes += bytes[..<first]
-    var start = place(first).value.upperBound
+    var start = extent(at: first).value.upperBound
     var position = start
     while position < bytes.count {
-      let end = place(position).value.upperBound
+      let end = extent(at: position).value.upperBound
       if !isKept(position) {
         kept.bytes += bytes[start..<position]
         start = end
@@ -193,7 +193,7 @@ extension HeaderBlock {
   }
 
   package mutating func append(_ other: HeaderBlock, at index: Int) {
-    bytes += other.bytes[index..<other.place(index).value.upperBound]
+    bytes += other.bytes[index..<other.extent(at: index).value.upperBound]
   }
 
   package mutating func append(name: RawSpan, value: RawSpan) {
@@ -236,12 +236,12 @@ extension HeaderBlock {
       (end, rest) = (end + 1, rest >> 7)
     }
     unsafe room[end] = UInt8(rest)
-    let place = unsafe UnsafeMutableRawBufferPointer(rebasing: room[(end + 1)...])
-    unsafe text.withUnsafeBytes { unsafe place.copyMemory(from: $0) }
+    let target = unsafe UnsafeMutableRawBufferPointer(rebasing: room[(end + 1)...])
+    unsafe text.withUnsafeBytes { unsafe target.copyMemory(from: $0) }
     return end + 1 + text.byteCount
   }
 
-  private func place(_ index: Int) -> Extent {
+  private func extent(at index: Int) -> Extent {
     let code = bytes[index]
     let spelled = code == 0 ? text(at: index + 1) : index + 1..<index + 1
     return Extent(code: code, spelled: spelled, value: text(at: spelled.upperBound))
@@ -251,12 +251,12 @@ extension HeaderBlock {
   private func text(at start: Int) -> Range<Int> {
     let first = Int(bytes[start])
     guard first >= 0x80 else { return start + 1..<start + 1 + first }
-    var (place, count, shift) = (start, 0, 0)
+    var (offset, count, shift) = (start, 0, 0)
     while true {
-      let byte = Int(bytes[place])
+      let byte = Int(bytes[offset])
       count |= (byte & 0x7f) << shift
-      (place, shift) = (place + 1, shift + 7)
-      if byte < 0x80 { return place..<place + count }
+      (offset, shift) = (offset + 1, shift + 7)
+      if byte < 0x80 { return offset..<offset + count }
     }
   }
 }

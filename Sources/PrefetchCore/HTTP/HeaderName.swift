@@ -127,9 +127,9 @@ enum WellKnownNames {
         return end..<end + spelling.utf8.count
       }
       var byLength: [[UInt8]] = []
-      for (place, range) in ranges.enumerated() {
+      for (index, range) in ranges.enumerated() {
         while byLength.count <= range.count { byLength.append([]) }
-        byLength[range.count].append(UInt8(place + 1))
+        byLength[range.count].append(UInt8(index + 1))
       }
       numbersByLength = byLength
     }

@@ -10,10 +10,10 @@ package enum HeaderText {
   package static let lead: UInt8 = 0xEF
 
   package static func decode(_ bytes: ArraySlice<UInt8>) -> String {
-    var plain = String(decoding: bytes, as: UTF8.self)
+    var text = String(decoding: bytes, as: UTF8.self)
     // U+FFFD, the replacement for invalid UTF-8, begins with the same byte.
-    let isPlain = plain.withUTF8 { text in !(unsafe text.contains(lead)) }
-    return isPlain ? plain : decodeOdd(bytes)
+    let isUnescaped = text.withUTF8 { text in !(unsafe text.contains(lead)) }
+    return isUnescaped ? text : decodeOdd(bytes)
   }
 
   private static func decodeOdd(_ bytes: ArraySlice<UInt8>) -> String {

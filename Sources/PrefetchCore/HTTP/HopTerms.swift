@@ -22,7 +22,7 @@ package struct HopTerms: Hashable, Sendable {
     _ headers: HeaderBlock,
     from url: String,
     of item: String,
-    asked fields: [HeaderField],
+    requestFields fields: [HeaderField],
     at moment: Freshness.Timing,
     key: VarianceKey
   ) {
@@ -34,13 +34,14 @@ package struct HopTerms: Hashable, Sendable {
       && CacheControl(headers.combined(.cacheControl)).mustRevalidate
     variance =
       headers.has(.vary)
-      ? Variance.hop(headers, asked: fields, url: url == item ? nil : sealed, key: key) : nil
+      ? Variance.hop(headers, requestFields: fields, url: url == item ? nil : sealed, key: key)
+      : nil
   }
 }
 
 extension ContentRecord {
   /// Stores the terms of a redirect chain; `last` gave or confirmed the body.
-  package mutating func note(_ redirects: [HopTerms], _ last: HopTerms) {
+  package mutating func setTerms(redirects: [HopTerms], last: HopTerms) {
     hops = redirects
     freshness = redirects.reduce(last.freshness) { $0.joined(with: $1.freshness) }
     variance = Variance((redirects + [last]).compactMap(\.variance))
@@ -57,12 +58,12 @@ extension ContentRecord {
     if state != .paused { state = .queued }
     validators = Validators()
     files = []
-    forgetAnswer()
+    clearResponseTerms()
   }
 
   /// Removes the terms of all responses, for a body that is known only by its digest or is removed.
-  package mutating func forgetAnswer() {
-    freshness = .silent(until: .distantFuture)
+  package mutating func clearResponseTerms() {
+    freshness = .undeclared(until: .distantFuture)
     hops = []
     variance = nil
     validatedAt = nil
@@ -70,13 +71,13 @@ extension ContentRecord {
 
   package var mustRevalidate: Bool {
     CacheControl(headers.combined(.cacheControl)).mustRevalidate
-      || hops.contains(where: \.mustRevalidate) || freshness == .asked
+      || hops.contains(where: \.mustRevalidate) || freshness == .alwaysRevalidate
   }
 
   /// Returns when the body becomes stale; nil if each use needs revalidation.
   package func freshUntil(under granted: [Freshness.Lifetime], at now: Instant) -> Instant? {
-    let answeredAt = validatedAt ?? fetchedAt
-    let end = freshness.end(under: granted, answeredAt: answeredAt)
-    return Freshness.believed(end, answeredAt: answeredAt, at: now)
+    let respondedAt = validatedAt ?? fetchedAt
+    let end = freshness.end(under: granted, respondedAt: respondedAt)
+    return Freshness.believed(end, respondedAt: respondedAt, at: now)
   }
 }

@@ -11,7 +11,7 @@ package enum RequestFields {
   ) -> [HeaderField] {
     var fields = everywhere.isEmpty ? own : everywhere + missing(own, in: everywhere)
     if let accept { fields.append(HeaderField("Accept", accept)) }
-    if let credentials, credentials.value.belong(to: hop, besides: fields) {
+    if let credentials, credentials.value.belong(to: hop, ownFields: fields) {
       fields.append(credentials.value.field)
     }
     return fields
@@ -105,15 +105,15 @@ struct VariantSelector {
     at index: Int,
     for purpose: RequestPurpose
   ) -> Variance.Selection {
-    let isSpecial = entries.isSpecial(at: index)
+    let isSpecial = entries.hasExtras(at: index)
     let isCommon =
       !isSpecial && number > 0 && policy.value.connections.rules.isEmpty
       && variance.hops.allSatisfy { $0.url == nil }
-    let place = Known(variance: number, origin: entries.originNumber(at: index))
-    if isCommon, let known = known[place] { return known }
+    let cacheKey = Known(variance: number, origin: entries.originNumber(at: index))
+    if isCommon, let known = known[cacheKey] { return known }
     let entry = entries[index]
     let selection = selection(variance, of: entry, for: purpose)
-    if isCommon { known[place] = selection }
+    if isCommon { known[cacheKey] = selection }
     return selection
   }
 
@@ -155,7 +155,7 @@ struct VariantSelector {
       for: hop,
       rule: policy.value.connections.rule(for: hop, method: .get),
       purpose: purpose,
-      isFirstOrigin: isAtFirstOrigin && segment.chose(entry.url),
+      isFirstOrigin: isAtFirstOrigin && segment.mayChooseServer(of: entry.url),
       at: now
     )
     return RequestFields.selecting(

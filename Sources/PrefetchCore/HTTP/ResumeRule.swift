@@ -69,19 +69,19 @@ extension ResumeRule {
   /// updated by RFC 9110 §15.3.7.3 and RFC 9111 §3.4.
   ///
   /// `part.wholeSize` must be the size that the 206 declared.
-  package static func head(of part: PartialBody, continuedBy answer: HeaderBlock) -> HeaderBlock {
-    renewed(part, by: lastingFields(answer).without(ofTheMessage))
+  package static func head(of part: PartialBody, continuedBy response: HeaderBlock) -> HeaderBlock {
+    renewed(part, by: lastingFields(response).without(ofTheMessage))
   }
 
   /// Returns the head of the whole body after a 416; of its fields only `Date` is used, since the
   /// others describe an error page.
   package static func headers(
     ofWhole part: PartialBody,
-    by answer: HeaderBlock
+    by response: HeaderBlock
   ) -> HeaderBlock {
     var part = part
     part.wholeSize = part.offset
-    return renewed(part, by: answer.filtered { answer.isNamed($0, .date) })
+    return renewed(part, by: response.filtered { response.isNamed($0, .date) })
   }
 
   /// Returns the fields of a first head to keep with a part: without those of the connection, and

@@ -5,20 +5,20 @@ package enum Revalidation {
     confirmed: HeaderBlock
   ) -> (headers: HeaderBlock, isChanged: Bool) {
     // The old age or date would make the renewed response appear old.
-    var merged = stored.filtered { !stored.isNamed($0, anyOf: ofTheAnswer) }
+    var merged = stored.filtered { !stored.isNamed($0, anyOf: ofTheMoment) }
     var isChanged = false
     let withheld = withheldNames(confirmed)
     for index in confirmed.indices {
       guard !confirmed.isNamed(index, anyOf: ofTheBody),
-        !isWithheld(confirmed, index, besides: withheld)
+        !isWithheld(confirmed, index, adding: withheld)
       else { continue }
       let name = confirmed.headerName(at: index)
-      let places = confirmed.indices.filter { confirmed.isNamed($0, name) }
+      let matches = confirmed.indices.filter { confirmed.isNamed($0, name) }
       let known = merged.indices.filter { merged.isNamed($0, name) }
       let isSame =
-        places.count == known.count
-        && zip(known, places).allSatisfy { merged.hasSameValue($0, as: confirmed, at: $1) }
-      guard places.first == index, !isSame else { continue }
+        matches.count == known.count
+        && zip(known, matches).allSatisfy { merged.hasSameValue($0, as: confirmed, at: $1) }
+      guard matches.first == index, !isSame else { continue }
       // A server that compresses on the fly weakens its tag for the body but not for the 304.
       if let held = known.first, name == .entityTag,
         opaque(confirmed.value(at: index)) == opaque(merged.value(at: held))
@@ -28,8 +28,8 @@ package enum Revalidation {
       if !known.isEmpty {
         merged = merged.filtered { !known.contains($0) }
       }
-      for place in places {
-        merged.append(confirmed, at: place)
+      for match in matches {
+        merged.append(confirmed, at: match)
       }
       if !confirmed.isNamed(index, anyOf: ofTheClock) { isChanged = true }
     }
@@ -42,8 +42,8 @@ package enum Revalidation {
       return false
     }
     for index in confirmed.indices where !confirmed.isNamed(index, .date) {
-      let place = stored.firstIndex(of: confirmed.headerName(at: index))
-      if let place, stored.hasSameValue(place, as: confirmed, at: index) { continue }
+      let match = stored.firstIndex(of: confirmed.headerName(at: index))
+      if let match, stored.hasSameValue(match, as: confirmed, at: index) { continue }
       guard confirmed.isNamed(index, anyOf: ofTheConnection) else { return false }
     }
     return true
@@ -52,7 +52,7 @@ package enum Revalidation {
   /// Returns the headers to store: all except those of the connection.
   package static func storable(_ headers: HeaderBlock) -> HeaderBlock {
     let withheld = withheldNames(headers)
-    return headers.filtered { !isWithheld(headers, $0, besides: withheld) }
+    return headers.filtered { !isWithheld(headers, $0, adding: withheld) }
   }
 
   /// Returns field names that `Connection` limits to the next hop or `no-cache` forbids to use
@@ -76,7 +76,7 @@ package enum Revalidation {
   private static func isWithheld(
     _ headers: HeaderBlock,
     _ index: Int,
-    besides names: [String]
+    adding names: [String]
   ) -> Bool {
     headers.isNamed(index, anyOf: ofTheConnection)
       || names.contains { name in
@@ -101,20 +101,22 @@ package enum Revalidation {
   /// Tags are compared weakly, since only the stored tag was sent, and servers that compress on the
   /// fly send a weak tag with the body and a strong one with the 304.
   package static func confirms(_ response: HeaderBlock, stored: Validators) -> Bool {
-    guard let place = response.firstIndex(of: .entityTag) else { return true }
-    if let tag = stored.entityTag, response.isValue(place, tag) { return true }
-    guard let told = Validators(entityTag: response.value(at: place)).entityTag else { return true }
-    return stored.entityTag.map { opaque($0) == opaque(told) } ?? false
+    guard let match = response.firstIndex(of: .entityTag) else { return true }
+    if let tag = stored.entityTag, response.isValue(match, tag) { return true }
+    guard let received = Validators(entityTag: response.value(at: match)).entityTag else {
+      return true
+    }
+    return stored.entityTag.map { opaque($0) == opaque(received) } ?? false
   }
 
   /// Returns the validators after a 304; those that it lacks stay unchanged.
   package static func renewed(_ stored: Validators, by response: HeaderBlock) -> Validators {
-    let told = Validators(response)
+    let received = Validators(response)
     var renewed = stored
-    if let tag = told.entityTag, stored.entityTag.map({ opaque($0) != opaque(tag) }) ?? true {
+    if let tag = received.entityTag, stored.entityTag.map({ opaque($0) != opaque(tag) }) ?? true {
       renewed.entityTag = tag
     }
-    renewed.lastModified = told.lastModified ?? stored.lastModified
+    renewed.lastModified = received.lastModified ?? stored.lastModified
     return renewed
   }
 
@@ -170,7 +172,7 @@ package enum Revalidation {
   ])
   private static let ofTheClock = HeaderNames(["date", "age", "expires"])
   private static let ofTheLifetime = HeaderNames(["cache-control", "expires", "age"])
-  private static let ofTheAnswer = HeaderNames(["date", "age"])
+  private static let ofTheMoment = HeaderNames(["date", "age"])
   private static let ofTheConnection = HeaderNames([
     "connection", "keep-alive", "transfer-encoding", "te", "trailer", "upgrade", "set-cookie",
     "proxy-authenticate", "proxy-connection", "alt-svc",

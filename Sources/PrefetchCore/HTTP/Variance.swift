@@ -47,7 +47,7 @@ package struct Variance: Hashable, Sendable {
   /// Returns the variance of a response to a request with `fields`; nil if it has none.
   package static func hop(
     _ headers: HeaderBlock,
-    asked fields: [HeaderField],
+    requestFields fields: [HeaderField],
     url: String?,
     key: VarianceKey
   ) -> Hop? {

@@ -24,8 +24,8 @@ package struct AddressRange: Hashable, Sendable {
   }
 
   private init(_ address: IPAddress, length: Int) {
-    let bytes = address.bytes.enumerated().map { place, byte in
-      let kept = min(max(length - place * 8, 0), 8)
+    let bytes = address.bytes.enumerated().map { index, byte in
+      let kept = min(max(length - index * 8, 0), 8)
       return byte & UInt8(truncatingIfNeeded: 0xFF00 >> kept)
     }
     self.address = IPAddress(bytes: bytes)

@@ -42,34 +42,34 @@ struct CanonicalParts: Sendable {
   /// Returns the end of an IPv4 address, or of a lower-case name whose last label begins with a
   /// letter.
   private static func hostEnd(in text: RawSpan, from start: Int) -> Int? {
-    var place = start
+    var offset = start
     var label = start
     while true {
-      switch text.byte(at: place) {
+      switch text.byte(at: offset) {
       case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
         UInt8(ascii: "-"):
         break
       case UInt8(ascii: "."):
-        guard place > label else { return nil }
-        label = place + 1
+        guard offset > label else { return nil }
+        label = offset + 1
       case UInt8(ascii: "/"), UInt8(ascii: ":"):
         let first = text.byte(at: label)
         let isName = first >= UInt8(ascii: "a") && first <= UInt8(ascii: "z")
-        guard isName ? place - start <= 254 : isAddress(text, from: start, to: place) else {
+        guard isName ? offset - start <= 254 : isAddress(text, from: start, to: offset) else {
           return nil
         }
-        return place
+        return offset
       default: return nil
       }
-      guard place - label < 63 else { return nil }
-      place += 1
+      guard offset - label < 63 else { return nil }
+      offset += 1
     }
   }
 
   private static func isAddress(_ text: RawSpan, from start: Int, to end: Int) -> Bool {
     var (numbers, number, digits) = (1, 0, 0)
-    for place in start..<end {
-      let byte = text.byte(at: place)
+    for offset in start..<end {
+      let byte = text.byte(at: offset)
       if byte == UInt8(ascii: ".") {
         guard digits > 0 else { return false }
         (numbers, number, digits) = (numbers + 1, 0, 0)
@@ -86,27 +86,27 @@ struct CanonicalParts: Sendable {
 
   private static func port(in text: RawSpan, from start: Int) -> (number: Int, end: Int)? {
     var number = 0
-    var place = start
+    var offset = start
     while true {
-      let digit = text.byte(at: place) &- UInt8(ascii: "0")
+      let digit = text.byte(at: offset) &- UInt8(ascii: "0")
       guard digit < 10 else { break }
       number = number * 10 + Int(digit)
       guard number > 0, number <= 65_535 else { return nil }
-      place += 1
+      offset += 1
     }
-    return place > start ? (number, place) : nil
+    return offset > start ? (number, offset) : nil
   }
 }
 
 extension RawSpan {
   /// Returns the byte at an offset; past the end zero, which no URL holds.
-  fileprivate func byte(at place: Int) -> UInt8 {
-    place < byteCount ? unsafe unsafeLoad(fromByteOffset: place, as: UInt8.self) : 0
+  fileprivate func byte(at offset: Int) -> UInt8 {
+    offset < byteCount ? unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self) : 0
   }
 
   fileprivate func begins(with text: StaticString) -> Bool {
-    for place in 0..<text.utf8CodeUnitCount {
-      guard unsafe byte(at: place) == text.utf8Start[place] else { return false }
+    for offset in 0..<text.utf8CodeUnitCount {
+      guard unsafe byte(at: offset) == text.utf8Start[offset] else { return false }
     }
     return true
   }

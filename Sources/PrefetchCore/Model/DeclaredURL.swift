@@ -24,7 +24,7 @@ package struct DeclaredURL: Hashable, Sendable {
   }
 
   /// Returns all digests with those declared elsewhere; nil if they contradict each other.
-  package func digests(beside others: [ExpectedDigest]) -> [ExpectedDigest]? {
+  package func digests(combinedWith others: [ExpectedDigest]) -> [ExpectedDigest]? {
     var all = others
     for digest in digests where !all.contains(digest) {
       guard !others.contains(where: { $0.algorithm == digest.algorithm }) else { return nil }

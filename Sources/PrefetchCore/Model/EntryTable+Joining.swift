@@ -4,17 +4,17 @@ extension EntryTable {
     guard !isEmpty else {
       let duplicates = duplicateCount
       self = other
-      noteDuplicates(duplicates)
+      addDuplicates(duplicates)
       return
     }
     // Exact reservations for each of a thousand parts would copy all entries a thousand times.
     if other.count > count { reserveCapacity(count + other.count) }
     append(other, at: other.indices)
-    noteDuplicates(other.duplicateCount)
+    addDuplicates(other.duplicateCount)
   }
 
   package mutating func append(_ other: EntryTable, at positions: some Collection<Int>) {
-    takeIdentifierMaker(of: other)
+    inheritIdentifierMaker(of: other)
     var numbers = Numbers(other)
     for position in positions { append(position, of: other, &numbers) }
   }
@@ -23,11 +23,11 @@ extension EntryTable {
   private struct Numbers {
     var origins: [UInt32?]
     /// Kind numbers; the inner nil means that this table has no room for the kind.
-    var kinds: [UInt16??]
+    var metadata: [UInt16??]
 
     init(_ other: EntryTable) {
       origins = Array(repeating: nil, count: other.allOrigins.count)
-      kinds = Array(repeating: nil, count: other.kinds.count)
+      metadata = Array(repeating: nil, count: other.metadataTable.count)
     }
   }
 
@@ -37,25 +37,25 @@ extension EntryTable {
     _ numbers: inout Numbers
   ) {
     let from = other.rows[position]
-    guard from.beside <= 0, let kind = kind(from.kind, of: other, &numbers) else {
+    guard from.extra <= 0, let metadata = metadata(from.metadata, of: other, &numbers) else {
       return append(other[position])
     }
     let key = other.keys[position]
     guard admit(key) else { return }
     var row = from
     row.start = text.count
-    row.kind = kind
+    row.metadata = metadata
     row.origin = origin(from.origin, of: other, &numbers)
     let length = Int(from.length) + Int(from.idLength) + Int(from.pathLength)
     text.append(contentsOf: other.text[from.start..<from.start + length])
-    if from.beside < 0 {
-      strongDigests.append(other.strongDigests[-Int(from.beside) - 1])
-      row.beside = -Int32(strongDigests.count)
+    if from.extra < 0 {
+      strongDigests.append(other.strongDigests[-Int(from.extra) - 1])
+      row.extra = -Int32(strongDigests.count)
     }
     append(
       row,
       key: key,
-      digest: other.plainDigest(at: position),
+      digest: other.columnDigest(at: position),
       published: other.published(at: position)
     )
   }
@@ -71,14 +71,14 @@ extension EntryTable {
     return own
   }
 
-  private mutating func kind(
+  private mutating func metadata(
     _ number: UInt16,
     of other: EntryTable,
     _ numbers: inout Numbers
   ) -> UInt16? {
-    if let known = numbers.kinds[Int(number)] { return known }
-    let own = kinds.number(of: number, in: other.kinds)
-    numbers.kinds[Int(number)] = .some(own)
+    if let known = numbers.metadata[Int(number)] { return known }
+    let own = metadataTable.number(of: number, in: other.metadataTable)
+    numbers.metadata[Int(number)] = .some(own)
     return own
   }
 }

@@ -23,21 +23,21 @@ extension EntryTable {
   }
 
   /// Returns the declared SHA-256; nil if there is none or the entry is special.
-  package func plainDigest(at position: Int) -> ContentDigest? {
-    guard !isSpecial(at: position), position < digests.count, !digests[position].isNone else {
+  package func columnDigest(at position: Int) -> ContentDigest? {
+    guard !hasExtras(at: position), position < digests.count, !digests[position].isNone else {
       return nil
     }
     return digests[position]
   }
 
-  /// Returns the entry's number in ``kinds``; 0 for an entry kept whole.
-  func kind(at position: Int) -> UInt16 {
-    rows[position].kind
+  /// Returns the entry's number in ``metadataTable``; 0 for an entry kept whole.
+  func metadata(at position: Int) -> UInt16 {
+    rows[position].metadata
   }
 
   /// Whether the entry declares more than a row and its SHA-256, and so needs storage beside them.
-  package func isSpecial(at position: Int) -> Bool {
-    rows[position].beside != 0
+  package func hasExtras(at position: Int) -> Bool {
+    rows[position].extra != 0
   }
 
   package func origin(at position: Int) -> WebURL {
@@ -59,7 +59,7 @@ extension EntryTable {
 
   package func url(at position: Int) -> String {
     let row = rows[position]
-    if row.beside > 0 { return special[Int(row.beside) - 1].recordURL }
+    if row.extra > 0 { return special[Int(row.extra) - 1].recordURL }
     return WebURL.text(origins.prefix(Int(row.origin)), target(of: row))
   }
 
@@ -69,38 +69,38 @@ extension EntryTable {
 
   package func type(at position: Int) -> String? {
     let row = rows[position]
-    return row.beside > 0 ? special[Int(row.beside) - 1].type : kinds.type(row.kind)
+    return row.extra > 0 ? special[Int(row.extra) - 1].type : metadataTable.type(row.metadata)
   }
 
   package func provider(at position: Int) -> String? {
     let row = rows[position]
-    return row.beside > 0
-      ? special[Int(row.beside) - 1].provider : kinds.provider(row.kind)
+    return row.extra > 0
+      ? special[Int(row.extra) - 1].provider : metadataTable.provider(row.metadata)
   }
 
   package func mediaType(at position: Int) -> String? {
     let row = rows[position]
-    return row.beside > 0 ? special[Int(row.beside) - 1].mime : kinds.mediaType(row.kind)
+    return row.extra > 0 ? special[Int(row.extra) - 1].mime : metadataTable.mediaType(row.metadata)
   }
 
   /// Returns the stored id: the declared one, or for an entry kept whole perhaps a made one.
   package func id(at position: Int) -> String? {
     let row = rows[position]
-    return row.beside > 0 ? special[Int(row.beside) - 1].id : id(of: row)
+    return row.extra > 0 ? special[Int(row.extra) - 1].id : id(of: row)
   }
 
   package func hasMediaType(at position: Int) -> Bool {
     let row = rows[position]
-    return row.beside > 0
-      ? special[Int(row.beside) - 1].mime != nil : kinds.hasMediaType(row.kind)
+    return row.extra > 0
+      ? special[Int(row.extra) - 1].mime != nil : metadataTable.hasMediaType(row.metadata)
   }
 
   package func priority(at position: Int) -> Int? {
     let row = rows[position]
-    return row.beside > 0 ? special[Int(row.beside) - 1].priority : nil
+    return row.extra > 0 ? special[Int(row.extra) - 1].priority : nil
   }
 
-  package func plainURL(at position: Int) -> WebURL {
+  package func columnURL(at position: Int) -> WebURL {
     let origin = Int(rows[position].origin)
     return WebURL(
       like: origins.urls[origin],
@@ -109,9 +109,9 @@ extension EntryTable {
     )
   }
 
-  func plainURLs(like position: Int) -> PlainURLs {
+  func columnURLs(like position: Int) -> ColumnURLs {
     let origin = Int(rows[position].origin)
-    return PlainURLs(
+    return ColumnURLs(
       text: text,
       rows: rows,
       sibling: origins.urls[origin],
@@ -121,11 +121,11 @@ extension EntryTable {
 
   package func descriptionHash(at position: Int) -> UInt64 {
     let row = rows[position]
-    if row.beside > 0 { return special[Int(row.beside) - 1].descriptionHash }
+    if row.extra > 0 { return special[Int(row.extra) - 1].descriptionHash }
     return ManifestEntry.descriptionHash(
       id: id(of: row),
-      provider: kinds.provider(row.kind),
-      type: kinds.type(row.kind),
+      provider: metadataTable.provider(row.metadata),
+      type: metadataTable.type(row.metadata),
       expires: nil
     )
   }
@@ -144,7 +144,7 @@ extension EntryTable {
 
   package func path(at position: Int) -> String? {
     let row = rows[position]
-    return row.beside > 0 ? special[Int(row.beside) - 1].path : path(of: row)
+    return row.extra > 0 ? special[Int(row.extra) - 1].path : path(of: row)
   }
 
   package func published(at position: Int) -> Instant? {
@@ -166,8 +166,8 @@ extension EntryTable: RandomAccessCollection {
   /// Returns the whole entry; `identified` makes a missing id, which costs more than all the rest.
   package func entry(at position: Int, identified: Bool) -> ManifestEntry {
     let row = rows[position]
-    if row.beside > 0 { return special[Int(row.beside) - 1] }
-    let url = plainURL(at: position)
+    if row.extra > 0 { return special[Int(row.extra) - 1] }
+    let url = columnURL(at: position)
     var entry = ManifestEntry(url: url)
     if let id = id(of: row) {
       entry.id = id
@@ -175,15 +175,15 @@ extension EntryTable: RandomAccessCollection {
       entry.id = makeIdentifier(url)
       entry.isIdentifierMade = true
     }
-    kinds.describe(&entry, as: row.kind)
+    metadataTable.describe(&entry, as: row.metadata)
     entry.size = size(at: position)
     entry.path = path(of: row)
     entry.published = published(at: position)
     if position < digests.count, !digests[position].isNone {
       entry.digests = [ExpectedDigest(algorithm: .sha256, bytes: digests[position].bytes)]
     }
-    if row.beside < 0 {
-      let digest = strongDigests[-Int(row.beside) - 1]
+    if row.extra < 0 {
+      let digest = strongDigests[-Int(row.extra) - 1]
       entry.digests = [ExpectedDigest(algorithm: .sha512, bytes: digest.bytes)]
     }
     return entry
@@ -208,7 +208,7 @@ extension EntryTable: ExpressibleByArrayLiteral {
 
 /// URLs of plain entries at one origin, with own references to the arrays: a method call on a
 /// shared table copies the table, array by array.
-struct PlainURLs: Sendable {
+struct ColumnURLs: Sendable {
   fileprivate let text: [UInt8]
   fileprivate let rows: [EntryTable.Row]
   fileprivate let sibling: WebURL

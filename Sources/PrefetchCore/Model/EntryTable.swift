@@ -9,11 +9,11 @@ package struct EntryTable: Sendable {
     var size: Int64
     var origin: UInt32
     /// Number from 1 in ``special``, or from -1 in ``strongDigests``; 0 for neither.
-    var beside: Int32 = 0
+    var extra: Int32 = 0
     var length: UInt16 = 0
     var idLength: UInt16 = 0
     var pathLength: UInt16 = 0
-    var kind: UInt16 = 0
+    var metadata: UInt16 = 0
   }
 
   package typealias IdentifierMaker = @Sendable (WebURL) -> String
@@ -28,7 +28,7 @@ package struct EntryTable: Sendable {
   var times: [Int64] = []
   static let noTime = Int64.min
   var special: [ManifestEntry] = []
-  var kinds = EntryKinds()
+  var metadataTable = MetadataTable()
   var origins = OriginTable()
   var index = KeyTable()
   private(set) var makeIdentifier: IdentifierMaker?
@@ -81,26 +81,26 @@ package struct EntryTable: Sendable {
 
   /// Appends an entry unless its URL is here already.
   package mutating func append(_ entry: ManifestEntry) {
-    add(entry, kind: nil)
+    add(entry, metadata: nil)
   }
 
-  package mutating func appendBriefly(_ entry: ManifestEntry) {
-    add(entry, kind: plainKind(of: entry))
+  package mutating func appendToColumns(_ entry: ManifestEntry) {
+    add(entry, metadata: columnMetadata(of: entry))
   }
 
-  private mutating func add(_ entry: ManifestEntry, kind: UInt16?) {
+  private mutating func add(_ entry: ManifestEntry, metadata: UInt16?) {
     let url = Array(entry.url.string.utf8)
     let key =
       entry.zone == nil ? unsafe URLKey(url.span.bytes) : URLKey(entry.recordURL)
     guard admit(key) else { return }
     let origin = unsafe origins.number(of: entry.url, written: url.span.bytes)
     var row = Row(start: text.count, size: entry.size ?? -1, origin: UInt32(origin))
-    if let kind {
-      row.kind = kind
+    if let metadata {
+      row.metadata = metadata
       fill(&row, from: entry, url)
     } else {
       keep(entry)
-      row.beside = Int32(special.count)
+      row.extra = Int32(special.count)
     }
     append(
       row,
@@ -121,10 +121,10 @@ package struct EntryTable: Sendable {
     if !entry.categories.isEmpty { hasCategories = true }
     if entry.thumbnail != nil { hasThumbnails = true }
     if entry.behavior != nil || entry.isThumbnail { hasBehaviors = true }
-    if let network = entry.network { note(network) }
+    if let network = entry.network { recordNetworkRule(network) }
   }
 
-  private mutating func note(_ network: NetworkPolicy) {
+  private mutating func recordNetworkRule(_ network: NetworkPolicy) {
     networkAspects.formUnion(network.aspects)
     let number = networkNumbers[network] ?? Int32(networkRules.count)
     if number == networkRules.count {
@@ -136,16 +136,16 @@ package struct EntryTable: Sendable {
   }
 
   package func networkRule(at position: Int) -> Int? {
-    let place = Int(rows[position].beside) - 1
-    guard networkNumber.indices.contains(place), networkNumber[place] >= 0 else { return nil }
-    return Int(networkNumber[place])
+    let slot = Int(rows[position].extra) - 1
+    guard networkNumber.indices.contains(slot), networkNumber[slot] >= 0 else { return nil }
+    return Int(networkNumber[slot])
   }
 
-  mutating func noteDuplicates(_ count: Int) {
+  mutating func addDuplicates(_ count: Int) {
     duplicateCount += count
   }
 
-  mutating func takeIdentifierMaker(of other: EntryTable) {
+  mutating func inheritIdentifierMaker(of other: EntryTable) {
     makeIdentifier = makeIdentifier ?? other.makeIdentifier
   }
 

@@ -270,7 +270,7 @@ package struct RejectedEntry: Error, Hashable, Sendable {
     self.isRequired = isRequired
   }
 
-  package var counts: Bool {
+  package var makesSegmentIncomplete: Bool {
     isRequired || failure.code.category == .trust
   }
 }
@@ -302,7 +302,7 @@ package struct Manifest: Hashable, Sendable {
   package var priority: Int?
   package var network: NetworkPolicy?
   package var maximumFileSize: Int64?
-  package var parts: [ManifestPart]
+  package var furtherDocuments: [FurtherDocument]
   /// Servers with the same paths below the base's folder, best first.
   package var alternates: [WebURL]
   /// Base of the items' relative references, if the manifest declares one.
@@ -316,7 +316,7 @@ package struct Manifest: Hashable, Sendable {
   package init(entries: EntryTable = EntryTable()) {
     self.entries = entries
     rejected = []
-    parts = []
+    furtherDocuments = []
     alternates = []
     warnings = []
   }

@@ -20,12 +20,13 @@ package struct MirrorRules: Hashable, Sendable {
 
   /// Returns the command that runs again over this cache; a mirror has no configuration.
   package static func runCommand(over path: String) -> String {
-    PathText.parts(of: path).contains { $0 == ownFolder } ? "`prefetch mirror`" : "`prefetch run`"
+    PathText.components(of: path).contains { $0 == ownFolder }
+      ? "`prefetch mirror`" : "`prefetch run`"
   }
 
   /// Whether a list could reach ``ownFolder`` by a name, also on a case-insensitive file system.
   package static func isInOwnFolder(_ name: String) -> Bool {
-    PathText.parts(of: name).first.map { $0.lowercased() == ownFolder } ?? false
+    PathText.components(of: name).first.map { $0.lowercased() == ownFolder } ?? false
   }
 }
 

@@ -59,9 +59,9 @@ package struct OriginTable: Sendable {
     // Words are compared, the last overlapping: no prefix is shorter than a word.
     var offset = 0
     while offset < length {
-      let place = min(offset, length - 8)
-      let one = unsafe url.unsafeLoadUnaligned(fromByteOffset: place, as: UInt64.self)
-      let other = unsafe prefix.unsafeLoadUnaligned(fromByteOffset: place, as: UInt64.self)
+      let start = min(offset, length - 8)
+      let one = unsafe url.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self)
+      let other = unsafe prefix.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self)
       guard one == other else { return false }
       offset += 8
     }

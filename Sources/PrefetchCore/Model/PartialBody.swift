@@ -47,7 +47,7 @@ package struct BodyPlan: Hashable, Sendable {
     case unknown
     /// Response that begins the whole body; the part is derived on demand, since few bodies break
     /// off.
-    case from(WholeAnswer)
+    case from(WholeResponse)
     /// Kept part; with an `offset` the body begins with its bytes.
     indirect case with(PartialBody)
   }
@@ -66,21 +66,21 @@ package struct BodyPlan: Hashable, Sendable {
     self.resumption = resumption
   }
 
-  package var partial: PartialBody? {
+  package var givenPart: PartialBody? {
     if case .with(let part) = resumption { part } else { nil }
   }
 
   /// Description of the part if the transfer breaks off.
-  package var part: PartialBody? {
+  package var partToKeep: PartialBody? {
     switch resumption {
     case .unknown: nil
-    case .from(let answer): answer.part
+    case .from(let response): response.part
     case .with(let part): part
     }
   }
 }
 
-package struct WholeAnswer: Hashable, Sendable {
+package struct WholeResponse: Hashable, Sendable {
   package var source: String
   package var head: HeaderBlock
   package var size: Int64?

@@ -59,10 +59,10 @@ package struct PathPattern: Hashable, Sendable {
       } else if let back = star, back.text < text.endIndex, text[back.text] != "/" {
         star = Return(pattern: back.pattern, text: back.text + 1)
         (p, t) = (back.pattern, back.text + 1)
-      } else if let back = doubleStar, let place = resumption(back, in: text) {
-        doubleStar = Return(pattern: back.pattern, text: place)
+      } else if let back = doubleStar, let index = resumption(back, in: text) {
+        doubleStar = Return(pattern: back.pattern, text: index)
         star = nil
-        (p, t) = (back.pattern, place)
+        (p, t) = (back.pattern, index)
       } else {
         return false
       }
@@ -73,8 +73,9 @@ package struct PathPattern: Hashable, Sendable {
   private func afterDoubleStar(_ p: Int) -> Int? {
     guard p + 1 < scalars.count, scalars[p] == "*", scalars[p + 1] == "*" else { return nil }
     let end = scalars[p...].firstIndex { $0 != "*" } ?? scalars.count
-    let isPart = end < scalars.count && scalars[end] == "/" && (p == 0 || scalars[p - 1] == "/")
-    return isPart ? end + 1 : end
+    let endsAtSlash =
+      end < scalars.count && scalars[end] == "/" && (p == 0 || scalars[p - 1] == "/")
+    return endsAtSlash ? end + 1 : end
   }
 
   private func resumption(_ back: Return, in text: ArraySlice<Unicode.Scalar>) -> Int? {

@@ -3,7 +3,7 @@
 package enum PathText {
   package static let slash = UInt8(ascii: "/")
 
-  package static func parts(of path: some StringProtocol) -> [Substring] {
+  package static func components(of path: some StringProtocol) -> [Substring] {
     String(path).utf8.split(separator: slash, omittingEmptySubsequences: false).map {
       Substring($0)
     }
@@ -26,7 +26,7 @@ package enum PathText {
   /// not be the root, since both are then moved together; else the path itself.
   package static func relative(_ path: String, to folder: String) -> String {
     guard isAbsolute(path), isAbsolute(folder) else { return path }
-    let (to, from) = (normalParts(of: path), normalParts(of: folder))
+    let (to, from) = (normalComponents(of: path), normalComponents(of: folder))
     let common = zip(to, from).prefix { $0.utf8.elementsEqual($1.utf8) }.count
     guard common > 0, from.count - common <= 2 else { return path }
     let up = Array(repeating: Substring(".."), count: from.count - common)
@@ -37,12 +37,12 @@ package enum PathText {
   /// Undoes ``relative(_:to:)``.
   package static func absolute(_ path: String, in folder: String) -> String {
     guard !isAbsolute(path) else { return path }
-    return "/" + normalParts(of: "\(folder)/\(path)").joined(separator: "/")
+    return "/" + normalComponents(of: "\(folder)/\(path)").joined(separator: "/")
   }
 
-  private static func normalParts(of path: String) -> [Substring] {
+  private static func normalComponents(of path: String) -> [Substring] {
     var kept: [Substring] = []
-    for part in parts(of: path) where !part.isEmpty && part != "." {
+    for part in components(of: path) where !part.isEmpty && part != "." {
       if part == ".." {
         _ = kept.popLast()
       } else {

@@ -24,7 +24,7 @@ extension RunRequest {
 extension RunRequest.Mode {
   package var probes: Bool { self == .plan }
 
-  package var foretells: Bool { self == .plan }
+  package var predicts: Bool { self == .plan }
 
   package var writes: Bool { self == .run || self == .get }
 
@@ -38,17 +38,17 @@ extension RunRequest.Mode {
 
   package var isOfSegments: Bool { self != .get }
 
-  enum Ending: Hashable, Sendable {
+  enum FinalStep: Hashable, Sendable {
     case removals
     /// Removals that a run would make are only reported.
-    case toldRemovals
+    case reportedRemovals
     case nothing
   }
 
-  var ending: Ending {
+  var finalStep: FinalStep {
     switch self {
     case .run: .removals
-    case .plan: .toldRemovals
+    case .plan: .reportedRemovals
     case .get, .lists: .nothing
     }
   }

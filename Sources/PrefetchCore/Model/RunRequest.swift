@@ -3,11 +3,11 @@ package struct RunRequest: Sendable {
   package struct Unselected: Sendable {
     package var declaration: SegmentDeclaration
     /// Number of selected segments before it; for a URL of both, the first decides.
-    package var place: Int
+    package var precedingSelectedCount: Int
 
-    package init(declaration: SegmentDeclaration, place: Int) {
+    package init(declaration: SegmentDeclaration, precedingSelectedCount: Int) {
       self.declaration = declaration
-      self.place = place
+      self.precedingSelectedCount = precedingSelectedCount
     }
   }
 
@@ -23,7 +23,7 @@ package struct RunRequest: Sendable {
   package var policy: RunPolicy
   package var credentials: Shared<OriginCredentials>?
   /// Origin that gets no requests, since the license is not registered there; nil if there is none.
-  package var withheld: WithheldOrigin?
+  package var unregisteredOrigin: WithheldOrigin?
   /// Whether clients of the cache server caused the request.
   package var servesClients = false
   package var shard: ShardRule?
@@ -34,7 +34,7 @@ package struct RunRequest: Sendable {
   /// Memory by which variants of streams are chosen if no rule does.
   package var streams = StreamMemory()
   /// Hash of everything except manifests that decides about items, see ``QuietMark``.
-  package var rules: UInt64 = 0
+  package var rulesHash: UInt64 = 0
 
   package init(mode: Mode, identity: String, segments: [SegmentDeclaration], policy: RunPolicy) {
     self.mode = mode
@@ -91,7 +91,7 @@ package struct SegmentDeclaration: Sendable {
   package var publishing: PublishingRules?
   /// Whether bodies are kept, rather than fetched to warm another cache.
   package var isStored = true
-  package var asksHeadOnly = false
+  package var requestsHeadOnly = false
   package var network: NetworkPolicy?
 
   /// Returns the limit of file sizes; a manifest may lower the configured one but never raise it.
@@ -107,7 +107,7 @@ package struct SegmentDeclaration: Sendable {
 
   /// Whether the declaration of the items may choose that server: the configuration, a local file,
   /// or a manifest on the same server.
-  package func chose(_ url: WebURL) -> Bool {
+  package func mayChooseServer(of url: WebURL) -> Bool {
     switch source {
     case .remote(let manifest): manifest.origin == url.origin
     case .inline: excerptOf.map { $0.origin == url.origin } ?? true

@@ -54,7 +54,7 @@ package struct ShardRule: Sendable {
     self.weigh = weigh
   }
 
-  package func takes(_ url: String) -> Bool {
+  package func owns(_ url: String) -> Bool {
     let own = weigh("\(url)\n\(shard.index)")
     return (0..<shard.count).allSatisfy { other in
       other == shard.index || weigh("\(url)\n\(other)") < own
@@ -63,8 +63,8 @@ package struct ShardRule: Sendable {
 
   func apply(to entries: EntryTable) -> EntryTable {
     guard shard.count > 1 else { return entries }
-    var part = EntryTable()
-    part.append(entries, at: entries.indices.filter { takes(entries.url(at: $0)) })
-    return part
+    var own = EntryTable()
+    own.append(entries, at: entries.indices.filter { owns(entries.url(at: $0)) })
+    return own
   }
 }

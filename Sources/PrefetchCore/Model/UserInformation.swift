@@ -4,14 +4,14 @@ package enum UserInformation {
   package static func masked(_ text: String) -> String {
     guard text.utf8.contains(at) else { return text }
     let bytes = Array(text.utf8)
-    let places = places(in: bytes)
-    guard !places.isEmpty else { return text }
+    let ranges = ranges(in: bytes)
+    guard !ranges.isEmpty else { return text }
     var result: [UInt8] = []
     var position = 0
-    for place in places {
-      result += bytes[position..<place.lowerBound]
+    for range in ranges {
+      result += bytes[position..<range.lowerBound]
       result += Secret.mask.utf8
-      position = place.upperBound
+      position = range.upperBound
     }
     return String(decoding: result + bytes[position...], as: UTF8.self)
   }
@@ -20,15 +20,15 @@ package enum UserInformation {
   private static let colon = UInt8(ascii: ":")
   private static let slash = UInt8(ascii: "/")
 
-  private static func places(in bytes: [UInt8]) -> [Range<Int>] {
-    var places: [Range<Int>] = []
+  private static func ranges(in bytes: [UInt8]) -> [Range<Int>] {
+    var ranges: [Range<Int>] = []
     var start = 0
     while start < bytes.count {
       let end = bytes[start...].firstIndex(where: endsWord) ?? bytes.count
-      if let place = place(in: bytes, start..<end) { places.append(place) }
+      if let range = range(in: bytes, start..<end) { ranges.append(range) }
       start = end + 1
     }
-    return places
+    return ranges
   }
 
   private static func endsWord(_ byte: UInt8) -> Bool {
@@ -36,7 +36,7 @@ package enum UserInformation {
   }
 
   /// Returns the range of user-info in a word that may contain one URL.
-  private static func place(in bytes: [UInt8], _ word: Range<Int>) -> Range<Int>? {
+  private static func range(in bytes: [UInt8], _ word: Range<Int>) -> Range<Int>? {
     let mark = word.dropLast().first { bytes[$0] == slash && bytes[$0 + 1] == slash }
     if let mark {
       let start = mark + 2

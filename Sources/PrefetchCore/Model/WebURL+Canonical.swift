@@ -29,7 +29,7 @@ extension WebURL {
     var offset = 0
     while offset < count {
       let word = EightBytes(of: text, from: offset)
-      guard word.holdsOnlyPlainBytes else { return false }
+      guard word.needsNoEscapes else { return false }
       let slashes = word.equal(to: UInt8(ascii: "/"))
       // A dot or an escape after a slash may begin a dot segment.
       let suspects = word.equal(to: UInt8(ascii: ".")) | word.equal(to: UInt8(ascii: "%"))
@@ -49,15 +49,15 @@ extension EightBytes {
       return
     }
     var word = EightBytes(repeating: UInt8(ascii: "a")).word
-    for place in (offset..<text.byteCount).reversed() {
-      let byte = unsafe text.unsafeLoad(fromByteOffset: place, as: UInt8.self)
+    for index in (offset..<text.byteCount).reversed() {
+      let byte = unsafe text.unsafeLoad(fromByteOffset: index, as: UInt8.self)
       word = word << 8 | UInt64(byte)
     }
     self.init(word)
   }
 
   /// Whether no byte is one that ``WebURL`` escapes, cuts off or refuses.
-  fileprivate var holdsOnlyPlainBytes: Bool {
+  fileprivate var needsNoEscapes: Bool {
     guard beyondASCII == 0, atLeast(0x21) == 0x8080_8080_8080_8080 else { return false }
     // Bytes from the opening brace up, and the angle brackets, which differ in one bit.
     let angles = EightBytes(word | 0x0202_0202_0202_0202).equal(to: UInt8(ascii: ">"))

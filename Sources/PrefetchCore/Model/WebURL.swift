@@ -131,12 +131,12 @@ package struct WebURL: Hashable, Sendable {
     scheme = parts.scheme
     port = parts.port ?? parts.scheme.defaultPort
     let bytes = text.utf8
-    let place: (Int) -> String.Index = { bytes.index(bytes.startIndex, offsetBy: $0) }
-    host = String(text[place(parts.hostStart)..<place(parts.hostEnd)])
-    let target = place(parts.targetStart)
+    let index: (Int) -> String.Index = { bytes.index(bytes.startIndex, offsetBy: $0) }
+    host = String(text[index(parts.hostStart)..<index(parts.hostEnd)])
+    let target = index(parts.targetStart)
     if let mark = parts.queryMark {
-      path = String(text[target..<place(mark)])
-      query = String(text[place(mark + 1)...])
+      path = String(text[target..<index(mark)])
+      query = String(text[index(mark + 1)...])
     } else {
       path = String(text[target...])
       query = nil
@@ -169,9 +169,9 @@ package struct WebURL: Hashable, Sendable {
 
   static func text(_ prefix: [UInt8], _ target: ArraySlice<UInt8>) -> String {
     let length = prefix.count + target.count
-    return unsafe String(unsafeUninitializedCapacity: length) { place in
-      _ = unsafe place.update(fromContentsOf: prefix)
-      _ = unsafe place.extracting(prefix.count...).update(fromContentsOf: target)
+    return unsafe String(unsafeUninitializedCapacity: length) { buffer in
+      _ = unsafe buffer.update(fromContentsOf: prefix)
+      _ = unsafe buffer.extracting(prefix.count...).update(fromContentsOf: target)
       return length
     }
   }
@@ -270,9 +270,9 @@ extension WebURL {
     }
     let written = authority[..<hostEnd]
     guard !written.isEmpty else { throw .missingHost }
-    let isPlain = written.utf8.allSatisfy { $0 < 0x80 }
+    let isASCII = written.utf8.allSatisfy { $0 < 0x80 }
     // An address has one spelling; dots and digits of other alphabets are refused.
-    guard let host = InternationalName.ascii(written), isPlain || IPAddress(host) == nil else {
+    guard let host = InternationalName.ascii(written), isASCII || IPAddress(host) == nil else {
       throw .internationalHost(String(written))
     }
     let spelled = try checkedHost(host)

@@ -41,7 +41,7 @@ package struct Inventory: Sendable {
       !digest.isNone
     }
 
-    package var answeredAt: Instant? {
+    package var respondedAt: Instant? {
       validatedAt == Row.never ? nil : Instant(milliseconds: validatedAt)
     }
 
@@ -56,7 +56,7 @@ package struct Inventory: Sendable {
     }
   }
 
-  package struct Part: Hashable, Sendable {
+  package struct File: Hashable, Sendable {
     package var row: Int
     package var digest: ContentDigest
     package var size: Int64
@@ -69,8 +69,8 @@ package struct Inventory: Sendable {
   }
 
   package private(set) var rows: [Row]
-  package private(set) var parts: [Part]
-  private var partedRows: Set<Int>
+  package private(set) var files: [File]
+  private var rowsWithFiles: Set<Int>
   /// Digests other than SHA-256, of the few rows that have any.
   package private(set) var strongDigests: [[DigestAlgorithm: [UInt8]]]
   /// Distinct variances; most rows with one share it.
@@ -80,22 +80,22 @@ package struct Inventory: Sendable {
   package private(set) var holderSets: [[Int]]
   package private(set) var segmentKeys: [SegmentKey]
   /// Whether only some items' rows were read.
-  package var isPart = false
+  package var isPartial = false
   package var newestDate: Instant?
   private var index: KeyTable
   private var members: [[UInt32]]
 
   package init(
     rows: [Row] = [],
-    parts: [Part] = [],
+    files: [File] = [],
     strongDigests: [[DigestAlgorithm: [UInt8]]] = [],
     variances: [Variance] = [],
     holderSets: [[Int]] = [[]],
     segmentKeys: [SegmentKey] = []
   ) {
     self.rows = rows
-    self.parts = parts
-    partedRows = Set(parts.map(\.row))
+    self.files = files
+    rowsWithFiles = Set(files.map(\.row))
     self.strongDigests = strongDigests
     self.variances = variances
     self.holderSets = holderSets
@@ -112,8 +112,8 @@ package struct Inventory: Sendable {
     rows.count
   }
 
-  package func hasParts(_ position: Int) -> Bool {
-    !partedRows.isEmpty && partedRows.contains(position)
+  package func hasFiles(_ position: Int) -> Bool {
+    !rowsWithFiles.isEmpty && rowsWithFiles.contains(position)
   }
 
   package func position(of key: URLKey) -> Int? {

@@ -1,5 +1,5 @@
 /// Content that an entry declares, from the columns or the full entry.
-struct Wanted {
+struct EntryDeclaration {
   var size: Int64?
   /// SHA-256 of an entry without other properties than the columns hold.
   var sha256: ContentDigest?
@@ -13,7 +13,7 @@ struct Wanted {
   /// Form of an item of several files that can be fetched.
   var bundle: BundleForm?
   /// Whether the stored single file turned out to be the document of several files.
-  var isMisplaced = false
+  var isStoredAsSingleFile = false
   /// Whether runs skip the item until it is requested by itself.
   var isWithheld = false
 
@@ -31,11 +31,11 @@ struct Judge {
   /// Refusal of requests per origin.
   private let refusals: [PlanReason?]
   private let refusalsByPurpose: [RequestPurpose: [PlanReason?]]
-  let asksForPurpose: Bool
+  let dependsOnPurpose: Bool
   /// Kinds of items that cannot be fetched as a whole, since a playlist alone would look complete.
-  private let compoundKinds: Set<UInt16>
+  private let compoundMetadata: Set<UInt16>
   private static let compoundTypes: Set<String> = ["dash"]
-  private let bundleKinds: [UInt16: BundleForm]
+  private let bundleMetadata: [UInt16: BundleForm]
   private let granted: [Freshness.Lifetime]
 
   init(
@@ -49,7 +49,7 @@ struct Judge {
     self.policy = policy
     self.now = now
     limit = segment.maximumFileSize ?? policy.maximumFileSize
-    asksForPurpose = policy.transportSecurity.asksForPurpose
+    dependsOnPurpose = policy.transportSecurity.dependsOnPurpose
     let refusals: (RequestPurpose) -> [PlanReason?] = { purpose in
       origins.allOrigins.map { url in
         policy.refusal(of: url, for: purpose, named: provenance, at: now).map {
@@ -59,23 +59,25 @@ struct Judge {
     }
     self.refusals = refusals(.other)
     refusalsByPurpose =
-      asksForPurpose ? [.media: refusals(.media), .page: refusals(.page)] : [:]
-    compoundKinds = origins.kinds.numbers(ofTypes: Self.compoundTypes)
-    var bundleKinds: [UInt16: BundleForm] = [:]
+      dependsOnPurpose ? [.media: refusals(.media), .page: refusals(.page)] : [:]
+    compoundMetadata = origins.metadataTable.numbers(ofTypes: Self.compoundTypes)
+    var bundleMetadata: [UInt16: BundleForm] = [:]
     for form in BundleForm.allCases {
-      for kind in origins.kinds.numbers(ofTypes: [form.rawValue]) { bundleKinds[kind] = form }
+      for metadata in origins.metadataTable.numbers(ofTypes: [form.rawValue]) {
+        bundleMetadata[metadata] = form
+      }
     }
-    self.bundleKinds = bundleKinds
+    self.bundleMetadata = bundleMetadata
     granted = [policy.freshnessLimit.map { .atMost($0) }, segment.lifetime].compactMap(\.self)
   }
 
-  func wanted(_ index: Int, of entries: EntryTable) -> Wanted {
-    var wanted = Wanted(
+  func declaration(at index: Int, of entries: EntryTable) -> EntryDeclaration {
+    var wanted = EntryDeclaration(
       size: entries.size(at: index),
-      sha256: entries.plainDigest(at: index),
+      sha256: entries.columnDigest(at: index),
       origin: entries.originNumber(at: index),
-      purpose: asksForPurpose ? RequestPurpose(itemType: entries.type(at: index)) : .other,
-      full: entries.isSpecial(at: index) ? entries[index] : nil
+      purpose: dependsOnPurpose ? RequestPurpose(itemType: entries.type(at: index)) : .other,
+      full: entries.hasExtras(at: index) ? entries[index] : nil
     )
     if segment.manifestRules.behavior != .all || entries.hasBehaviors {
       let behavior = wanted.full?.behavior ?? segment.manifestRules.behavior
@@ -84,9 +86,9 @@ struct Judge {
     if let type = wanted.full?.type {
       wanted.isCompound = Self.compoundTypes.contains(type)
       wanted.bundle = BundleForm(rawValue: type)
-    } else if !compoundKinds.isEmpty || !bundleKinds.isEmpty {
-      wanted.isCompound = compoundKinds.contains(entries.kind(at: index))
-      wanted.bundle = bundleKinds[entries.kind(at: index)]
+    } else if !compoundMetadata.isEmpty || !bundleMetadata.isEmpty {
+      wanted.isCompound = compoundMetadata.contains(entries.metadata(at: index))
+      wanted.bundle = bundleMetadata[entries.metadata(at: index)]
     }
     if segment.manifestRules.trustsModificationTimes {
       wanted.changed = entries.published(at: index)
@@ -101,31 +103,31 @@ struct Judge {
 
   /// Sets the form of an undeclared item to the one that its stored body showed.
   func recognize(
-    _ wanted: inout Wanted,
+    _ wanted: inout EntryDeclaration,
     _ index: Int,
     of entries: EntryTable,
     as form: BundleForm?,
     hasBody: Bool,
-    hasParts: Bool
+    hasFiles: Bool
   ) {
     guard let form, wanted.bundle == nil, !wanted.isCompound, segment.recognizesBundles,
       (wanted.full ?? entries.entry(at: index, identified: false)).isRecognizable
     else { return }
-    if hasParts || !hasBody {
+    if hasFiles || !hasBody {
       wanted.bundle = form
     } else {
-      wanted.isMisplaced = true
+      wanted.isStoredAsSingleFile = true
     }
   }
 
   func decide(
-    _ wanted: Wanted,
+    _ wanted: EntryDeclaration,
     row: Inventory.Row? = nil,
     strong: [DigestAlgorithm: [UInt8]] = [:],
     selection: Variance.Selection = .same,
     isMissing: Bool = false,
     isDescribed: Bool = true,
-    hasParts: Bool = false
+    hasFiles: Bool = false
   ) -> (PlannedStep.Decision, PlanReason) {
     if wanted.isWithheld, !policy.wakesPaused { return (.keep, .withheld) }
     if let refusal = refusal(of: wanted) { return (.fail, refusal) }
@@ -149,7 +151,7 @@ struct Judge {
       strong: strong,
       selection,
       isDescribed: isDescribed,
-      hasParts: hasParts
+      hasFiles: hasFiles
     )
     // The limit may be newer than the body, or another segment may have fetched it.
     guard wanted.bundle == nil, let refusal = refusal(ofStored: row.size) else { return ruling }
@@ -168,35 +170,35 @@ struct Judge {
   }
 
   /// Decides about an item without a body; offline, a pinned one may be an object without a row.
-  private func notStored(_ wanted: Wanted) -> (PlannedStep.Decision, PlanReason) {
+  private func notStored(_ wanted: EntryDeclaration) -> (PlannedStep.Decision, PlanReason) {
     guard policy.isOffline else { return (.fetch, .notStored) }
     return (wanted.hasProof ? .fetch : .fail, .notStoredOffline)
   }
 
-  private func refusal(of wanted: Wanted) -> PlanReason? {
-    guard asksForPurpose, let refusals = refusalsByPurpose[wanted.purpose] else {
+  private func refusal(of wanted: EntryDeclaration) -> PlanReason? {
+    guard dependsOnPurpose, let refusals = refusalsByPurpose[wanted.purpose] else {
       return refusals[wanted.origin]
     }
     return refusals[wanted.origin]
   }
 
   private func decideStored(
-    _ wanted: Wanted,
+    _ wanted: EntryDeclaration,
     row: Inventory.Row,
     strong: [DigestAlgorithm: [UInt8]],
     _ selection: Variance.Selection,
     isDescribed: Bool,
-    hasParts: Bool
+    hasFiles: Bool
   ) -> (PlannedStep.Decision, PlanReason) {
-    if policy.refetchesAll, !policy.isOffline { return (.update, .refetchAskedFor) }
+    if policy.refetchesAll, !policy.isOffline { return (.update, .refetchRequested) }
     // Parts may change although the item's own document does not.
     switch wanted.bundle {
     case .stream: return policy.isOffline ? (.keep, .offline) : (.revalidate, .severalFiles)
     case .ad: return decideAd(wanted, row: row, isDescribed: isDescribed)
     case nil: break
     }
-    if wanted.isMisplaced, !policy.isOffline { return (.update, .otherKind) }
-    if hasParts { return policy.isOffline ? (.fail, .otherKindOffline) : (.update, .otherKind) }
+    if wanted.isStoredAsSingleFile, !policy.isOffline { return (.update, .otherKind) }
+    if hasFiles { return policy.isOffline ? (.fail, .otherKindOffline) : (.update, .otherKind) }
     let comparison = comparison(wanted, row: row, strong: strong)
     switch comparison {
     case .different:
@@ -209,17 +211,17 @@ struct Judge {
     if let size = wanted.size, size != row.size {
       return policy.isOffline ? (.fail, .sizeDiffersOffline) : (.update, .sizeDiffers)
     }
-    if selection == .other, comparison != .equal { return serveNothing(row) }
+    if selection == .other, comparison != .equal { return decideOtherVariant(row) }
     let until = freshUntil(wanted, row: row)
     let isFresh = until.map { now < $0 } ?? false
     if policy.isOffline {
       return (.keep, isFresh || comparison == .equal ? .offline : .staleOffline)
     }
     // A declared digest that was never checked outweighs freshness.
-    if comparison == .unknown, wanted.hasProof { return (.update, .digestNotTaken) }
-    let mayAsk = selection == .same ? row.hasValidators : row.hasStrongTag
+    if comparison == .unknown, wanted.hasProof { return (.update, .digestNeverChecked) }
+    let canRevalidate = selection == .same ? row.hasValidators : row.hasStrongTag
     if let full = wanted.full, full.revision != nil, full.descriptionHash != row.description {
-      return (mayAsk ? .revalidate : .update, .otherRevision)
+      return (canRevalidate ? .revalidate : .update, .otherRevision)
     }
     if !policy.revalidatesAll {
       if let tag = wanted.full?.entityTag, row.entityTag == Inventory.tagHash(tag) {
@@ -228,20 +230,20 @@ struct Judge {
       if isFresh, let until {
         return (.keep, until == .distantFuture ? .immutable : .freshUntil(until))
       }
-      if let changed = wanted.changed, let answered = row.answeredAt, changed < answered,
-        !Freshness.isFuture(answered, at: now)
+      if let changed = wanted.changed, let respondedAt = row.respondedAt, changed < respondedAt,
+        !Freshness.isFuture(respondedAt, at: now)
       {
         return (.keep, .unchangedSince(changed))
       }
     }
-    guard mayAsk else { return (.update, .noValidators) }
-    return (.revalidate, policy.revalidatesAll ? .revalidationAskedFor : .stale)
+    guard canRevalidate else { return (.update, .noValidators) }
+    return (.revalidate, policy.revalidatesAll ? .revalidationRequested : .stale)
   }
 
   /// Decides about an ad, which is never revalidated within its lifetime, since each request costs
   /// the app that shows it.
   private func decideAd(
-    _ wanted: Wanted,
+    _ wanted: EntryDeclaration,
     row: Inventory.Row,
     isDescribed: Bool
   ) -> (PlannedStep.Decision, PlanReason) {
@@ -251,19 +253,19 @@ struct Judge {
     if !isDescribed, wanted.full?.zone == nil, !policy.isOffline { return (.update, .otherKind) }
     if policy.isOffline { return (.keep, until == nil ? .staleOffline : .offline) }
     guard let until, !policy.revalidatesAll else {
-      return (.revalidate, policy.revalidatesAll ? .revalidationAskedFor : .stale)
+      return (.revalidate, policy.revalidatesAll ? .revalidationRequested : .stale)
     }
     return (.keep, .freshUntil(until))
   }
 
   /// Decides about a stored response of another variant; only a strong tag can revalidate it.
-  private func serveNothing(_ row: Inventory.Row) -> (PlannedStep.Decision, PlanReason) {
+  private func decideOtherVariant(_ row: Inventory.Row) -> (PlannedStep.Decision, PlanReason) {
     if policy.isOffline { return (.fail, .otherVariantOffline) }
     return (row.hasStrongTag ? .revalidate : .update, .otherVariant)
   }
 
   private func comparison(
-    _ wanted: Wanted,
+    _ wanted: EntryDeclaration,
     row: Inventory.Row,
     strong: [DigestAlgorithm: [UInt8]]
   ) -> Comparison {
@@ -272,13 +274,13 @@ struct Judge {
     return Comparison(full.digests, stored: row.digest, strong: strong)
   }
 
-  private func freshUntil(_ wanted: Wanted, row: Inventory.Row) -> Instant? {
+  private func freshUntil(_ wanted: EntryDeclaration, row: Inventory.Row) -> Instant? {
     var lifetimes = granted + [wanted.full?.lifetime].compactMap(\.self)
     if wanted.bundle == .ad, segment.lifetime == nil, wanted.full?.lifetime == nil {
       lifetimes.append(BundleForm.adLifetime)
     }
-    let end = row.freshness.end(under: lifetimes, answeredAt: row.answeredAt)
-    return Freshness.believed(end, answeredAt: row.answeredAt, at: now)
+    let end = row.freshness.end(under: lifetimes, respondedAt: row.respondedAt)
+    return Freshness.believed(end, respondedAt: row.respondedAt, at: now)
   }
 }
 

@@ -8,8 +8,11 @@ package enum ManifestExpiry: String, Hashable, Sendable, CaseIterable {
 package enum ManifestGuard {
   /// Returns the objection to types of pages and media, which come in place of a manifest; package
   /// indexes may be pages.
-  package static func objection(toType mime: String, of part: ManifestPart? = nil) -> Failure? {
-    if case .packageIndex = part?.kind { return nil }
+  package static func objection(
+    toType mime: String,
+    of document: FurtherDocument? = nil
+  ) -> Failure? {
+    if case .packageIndex = document?.kind { return nil }
     if mime == "text/html" || mime == "application/xhtml" {
       return Failure(.manifestGuard, "it is an HTML page, not the expected file")
     }
@@ -87,7 +90,7 @@ package enum ManifestGuard {
   /// the part read last.
   package static func objection(
     to manifest: Manifest,
-    asPart part: ManifestPart,
+    asFurtherDocument document: FurtherDocument,
     of segment: SegmentDeclaration,
     madeWith time: Instant?,
     stored: Instant?,
@@ -107,7 +110,7 @@ package enum ManifestGuard {
     }
     guard isSigned else { return nil }
     // Signed pages of two generations would combine to a manifest that was never published.
-    if case .page = part.kind, manifest.generated != time {
+    if case .page = document.kind, manifest.generated != time {
       return Failure(.signature, "it was generated at another time than the manifest it belongs to")
     }
     return objection(toAge: manifest, stored: stored, isSigned: true, policy: policy)
@@ -126,10 +129,12 @@ package enum ManifestGuard {
         "it is the manifest of segment `\(named)`, not of `\(segment.name)`"
       )
     }
-    guard let ours = bundleID, let theirs = manifest.bundleID, ours != theirs else { return nil }
+    guard let configured = bundleID, let declared = manifest.bundleID, configured != declared else {
+      return nil
+    }
     return Failure(
       .bundleMismatch,
-      "its `bundle_id` is `\(theirs)`, the configuration's is `\(ours)`"
+      "its `bundle_id` is `\(declared)`, the configuration's is `\(configured)`"
     )
   }
 
@@ -180,8 +185,8 @@ package enum ManifestGuard {
 extension Manifest {
   /// Whether some items are listed in pages or sitemaps from servers.
   fileprivate var hasPagesFromServer: Bool {
-    parts.contains { part in
-      switch part.kind {
+    furtherDocuments.contains { document in
+      switch document.kind {
       case .page, .sitemap: true
       case .packageIndex, .moduleSource: false
       }

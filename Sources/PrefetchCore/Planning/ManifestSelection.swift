@@ -24,7 +24,7 @@ package struct ManifestSelection: Sendable {
   /// Returns the selected entries in order, with their thumbnails.
   package func apply(to entries: EntryTable) -> EntryTable {
     var positions = Array(entries.indices)
-    if hasPatterns { positions.removeAll { !takes(entries.name(at: $0)) } }
+    if hasPatterns { positions.removeAll { !selects(entries.name(at: $0)) } }
     if !sources.isEmpty {
       positions.removeAll { position in
         entries.provider(at: position).map { sources[$0] == false } ?? false
@@ -40,12 +40,12 @@ package struct ManifestSelection: Sendable {
     if entries.hasThumbnails {
       for var thumbnail in thumbnails(of: positions, entries) {
         // A thumbnail that is also an entry keeps that entry's properties.
-        if let place = entries.position(of: URLKey(thumbnail.url.string)),
-          let taken = positions.firstIndex(of: place)
+        if let position = entries.position(of: URLKey(thumbnail.url.string)),
+          let index = positions.firstIndex(of: position)
         {
-          thumbnail = entries[place]
+          thumbnail = entries[position]
           thumbnail.isThumbnail = true
-          positions.remove(at: taken)
+          positions.remove(at: index)
         }
         selected.append(thumbnail)
       }
@@ -57,13 +57,13 @@ package struct ManifestSelection: Sendable {
   /// Returns each thumbnail once, merging the declarations of the items that share it.
   private func thumbnails(of positions: [Int], _ entries: EntryTable) -> [ManifestEntry] {
     var thumbnails: [ManifestEntry] = []
-    var places: [String: Int] = [:]
-    for position in positions where entries.isSpecial(at: position) {
+    var indices: [String: Int] = [:]
+    for position in positions where entries.hasExtras(at: position) {
       guard let thumbnail = entries[position].thumbnailEntry else { continue }
-      if let place = places[thumbnail.url.string] {
-        thumbnails[place].share(with: thumbnail, under: behavior)
+      if let index = indices[thumbnail.url.string] {
+        thumbnails[index].share(with: thumbnail, under: behavior)
       } else {
-        places[thumbnail.url.string] = thumbnails.count
+        indices[thumbnail.url.string] = thumbnails.count
         thumbnails.append(thumbnail)
       }
     }
@@ -86,7 +86,9 @@ package struct ManifestSelection: Sendable {
       return names.count == 1
         ? "its category \(quoted) is switched off" : "its categories \(quoted) are switched off"
     }
-    if let place = entries.position(of: URLKey(entry.url.string)), !takes(entries.name(at: place)) {
+    if let position = entries.position(of: URLKey(entry.url.string)),
+      !selects(entries.name(at: position))
+    {
       return "`include` or `exclude` does not match it"
     }
     if let most = [countPerCategory, entries.countPerCategory].compactMap(\.self).min(),
@@ -106,7 +108,7 @@ package struct ManifestSelection: Sendable {
   private func chosen(_ positions: [Int], of entries: EntryTable, atMost most: Int?) -> [Int] {
     var counts: [String: Int] = [:]
     return positions.filter { position in
-      guard entries.isSpecial(at: position) else { return true }
+      guard entries.hasExtras(at: position) else { return true }
       let all = entries[position].categories
       guard !all.isEmpty else { return true }
       let on = all.filter { isOn($0, entries.categoryParents) }
@@ -135,14 +137,14 @@ package struct ManifestSelection: Sendable {
   /// Returns the rejected entries that patterns select; skipped ones are no faults.
   package func apply(to rejected: [RejectedEntry]) -> [RejectedEntry] {
     guard hasPatterns else { return rejected }
-    return rejected.filter { takes(Self.path(ofText: $0.url)) }
+    return rejected.filter { selects(Self.path(ofText: $0.url)) }
   }
 
   private var hasPatterns: Bool {
     !included.isEmpty || !excluded.isEmpty
   }
 
-  private func takes(_ name: String) -> Bool {
+  private func selects(_ name: String) -> Bool {
     let path = PathPattern.Path(name)
     return (included.isEmpty || included.contains { $0.matches(path) })
       && !excluded.contains { $0.matches(path) }
@@ -155,9 +157,9 @@ package struct ManifestSelection: Sendable {
   }
 
   private static func path(ofText text: String) -> String {
-    let plain = text.prefix { $0 != "?" && $0 != "#" }
-    guard let scheme = plain.firstRange(of: "://") else { return String(plain) }
-    return String(plain[scheme.upperBound...].drop { $0 != "/" })
+    let withoutQuery = text.prefix { $0 != "?" && $0 != "#" }
+    guard let scheme = withoutQuery.firstRange(of: "://") else { return String(withoutQuery) }
+    return String(withoutQuery[scheme.upperBound...].drop { $0 != "/" })
   }
 }
 

@@ -13,10 +13,10 @@ package enum PlanReason: Hashable, Sendable {
   case withheld
   case notStored
   case objectLost
-  case refetchAskedFor
+  case refetchRequested
   case digestMatches
   case digestDiffers
-  case digestNotTaken
+  case digestNeverChecked
   case sizeDiffers
   case offline
   case staleOffline
@@ -27,7 +27,7 @@ package enum PlanReason: Hashable, Sendable {
   case unchangedSince(Instant)
   case freshUntil(Instant)
   case noValidators
-  case revalidationAskedFor
+  case revalidationRequested
   case stale
   case otherRevision
   /// Documents of the item are revalidated regardless of their lifetime.
@@ -56,10 +56,10 @@ package enum PlanReason: Hashable, Sendable {
     case .withheld: "its `behavior` leaves it to `get`"
     case .notStored: "not stored"
     case .objectLost: "object lost"
-    case .refetchAskedFor: "refetch requested"
+    case .refetchRequested: "refetch requested"
     case .digestMatches: "digest matches"
     case .digestDiffers: "digest differs"
-    case .digestNotTaken: "the stored body was never checked against that digest"
+    case .digestNeverChecked: "the stored body was never checked against that digest"
     case .sizeDiffers: "size differs"
     case .offline: "offline"
     case .staleOffline: "stale, offline"
@@ -69,7 +69,7 @@ package enum PlanReason: Hashable, Sendable {
     case .unchangedSince(let time): "unchanged since \(Timestamp.format(time))"
     case .freshUntil(let until): "fresh until \(Timestamp.format(until))"
     case .noValidators: "stale, and the server gave no validators"
-    case .revalidationAskedFor: "revalidation requested"
+    case .revalidationRequested: "revalidation requested"
     case .stale: "stale"
     case .otherRevision: "the manifest names another revision"
     case .severalFiles: "its playlists are revalidated"
@@ -91,7 +91,7 @@ package enum PlanReason: Hashable, Sendable {
   }
 
   /// Whether the body is right by a response's terms, so that its server could still be asked.
-  var isOfAnswer: Bool {
+  var isByResponse: Bool {
     switch self {
     case .freshUntil, .unchangedSince: true
     default: isForGood
@@ -155,10 +155,10 @@ package enum PlanReason: Hashable, Sendable {
         .signature,
         "its list failed, and the last good list gives it no digest; it was not requested"
       )
-    case .paused, .withheld, .notStored, .objectLost, .refetchAskedFor, .digestMatches,
-      .digestDiffers, .digestNotTaken,
+    case .paused, .withheld, .notStored, .objectLost, .refetchRequested, .digestMatches,
+      .digestDiffers, .digestNeverChecked,
       .sizeDiffers, .offline, .staleOffline, .otherVariant, .entityTagMatches, .immutable,
-      .unchangedSince, .freshUntil, .noValidators, .revalidationAskedFor, .stale, .otherRevision,
+      .unchangedSince, .freshUntil, .noValidators, .revalidationRequested, .stale, .otherRevision,
       .severalFiles, .otherKind:
       return nil
     }

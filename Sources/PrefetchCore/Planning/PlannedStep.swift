@@ -86,7 +86,7 @@ package struct PlannedStep: Hashable, Sendable {
     decision == .keep || decision == .describe
   }
 
-  var asks: Bool {
+  var needsRequest: Bool {
     switch decision {
     case .revalidate, .fetch, .update: true
     case .keep, .describe, .fail: false
@@ -116,13 +116,14 @@ package struct PlanFragment: Sendable {
   package var quietUntil = Instant.distantFuture
 
   /// Keeps or fails items without a digest, which only their servers could prove.
-  mutating func askOnlyPinned(_ isPinned: (Int) -> Bool) {
-    for place in steps.indices where steps[place].asks && !isPinned(Int(steps[place].entry)) {
+  mutating func requestOnlyPinned(_ isPinned: (Int) -> Bool) {
+    for index in steps.indices where steps[index].needsRequest && !isPinned(Int(steps[index].entry))
+    {
       let mayStand =
-        steps[place].decision == .revalidate
-        || [.noValidators, .refetchAskedFor].contains(steps[place].reason)
-      steps[place].decision = mayStand ? .keep : .fail
-      steps[place].reason = .untrustedList
+        steps[index].decision == .revalidate
+        || [.noValidators, .refetchRequested].contains(steps[index].reason)
+      steps[index].decision = mayStand ? .keep : .fail
+      steps[index].reason = .untrustedList
     }
   }
 }

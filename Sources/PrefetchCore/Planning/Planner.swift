@@ -35,8 +35,8 @@ package enum Planner {
       row.hasBody && !missing.contains(row.digest)
     }
 
-    func lacksPart(of position: Int) -> Bool {
-      inventory.parts.contains { $0.row == position && missing.contains($0.digest) }
+    func lacksFile(of position: Int) -> Bool {
+      inventory.files.contains { $0.row == position && missing.contains($0.digest) }
     }
 
     package func under(_ policy: RunPolicy) -> Facts {
@@ -74,7 +74,7 @@ package enum Planner {
     var isNamed = [Bool](repeating: false, count: holder == nil ? 0 : inventory.count)
     var fragment = PlanFragment()
     for index in 0..<entries.count {
-      var wanted = judge.wanted(index, of: entries)
+      var wanted = judge.declaration(at: index, of: entries)
       if let expires = wanted.full?.expires, !facts.isClockAhead {
         guard facts.now < expires else { continue }
         fragment.quietUntil = min(fragment.quietUntil, expires)
@@ -102,7 +102,7 @@ package enum Planner {
         of: entries,
         as: row.form,
         hasBody: row.hasBody,
-        hasParts: inventory.hasParts(position)
+        hasFiles: inventory.hasFiles(position)
       )
       let isDescribed =
         row.state == .failed && !row.hasBody && !facts.policy.retriesFailed
@@ -123,16 +123,16 @@ package enum Planner {
           ),
         isMissing: !facts.missing.isEmpty
           && (facts.missing.contains(row.digest)
-            || wanted.bundle == .ad && facts.lacksPart(of: position)),
+            || wanted.bundle == .ad && facts.lacksFile(of: position)),
         isDescribed: isDescribed,
-        hasParts: inventory.hasParts(position)
+        hasFiles: inventory.hasFiles(position)
       )
       if reason == .withheld, !row.hasBody {
         fragment.declaredCount -= 1
         continue
       }
       // Only a segment that honours `no-store` asks the server for it.
-      if decision == .keep, segment.honorsNoStore, !isHeld, reason.isOfAnswer {
+      if decision == .keep, segment.honorsNoStore, !isHeld, reason.isByResponse {
         (decision, reason) = row.hasValidators ? (.revalidate, .stale) : (.update, .noValidators)
       }
       if decision == .keep {
@@ -208,7 +208,7 @@ package enum Planner {
       record: ContentRecord?,
       isMissing: Bool = false
     ) -> (decision: PlannedStep.Decision, reason: PlanReason) {
-      var wanted = judge.wanted(index, of: entries)
+      var wanted = judge.declaration(at: index, of: entries)
       guard let record else { return judge.decide(wanted) }
       judge.recognize(
         &wanted,
@@ -216,7 +216,7 @@ package enum Planner {
         of: entries,
         as: record.form,
         hasBody: record.digest != nil,
-        hasParts: !record.files.isEmpty
+        hasFiles: !record.files.isEmpty
       )
       return judge.decide(
         wanted,
@@ -303,8 +303,8 @@ package enum Planner {
     case .freshUntil(let until): until
     case .refusedTransport, .refusedAddress, .compound, .noDigest, .tooLarge, .unexpectedSize,
       .paused, .notStored,
-      .objectLost, .refetchAskedFor, .digestDiffers, .digestNotTaken, .sizeDiffers, .offline,
-      .staleOffline, .otherVariant, .noValidators, .revalidationAskedFor, .stale, .otherRevision,
+      .objectLost, .refetchRequested, .digestDiffers, .digestNeverChecked, .sizeDiffers, .offline,
+      .staleOffline, .otherVariant, .noValidators, .revalidationRequested, .stale, .otherRevision,
       .failedBefore, .untrustedList, .severalFiles, .otherKind, .otherKindOffline,
       .notStoredOffline,
       .objectLostOffline, .digestDiffersOffline,

@@ -23,7 +23,7 @@ package struct Retention: Hashable, Sendable {
 
   package init() {}
 
-  package mutating func note(_ result: ItemResult) {
+  package mutating func record(_ result: ItemResult) {
     if result.outcome == .added { hasArrivals = true }
     if result.outcome == .stale { hasStale = true }
     guard !result.isUsable else { return }

@@ -1,9 +1,9 @@
 /// Newest `Date` of any server, by which a clock far ahead is recognised.
 package struct ServerTime: Hashable, Sendable {
   package var recorded: Instant?
-  package private(set) var told: Instant?
+  package private(set) var received: Instant?
   /// Whether a request whose `Date` will be read is in flight.
-  package var isAsked = false
+  package var isRequested = false
 
   package init(recorded: Instant? = nil) {
     self.recorded = recorded
@@ -11,19 +11,19 @@ package struct ServerTime: Hashable, Sendable {
 
   /// Whether the clock is so far ahead that nothing may expire; this run's dates outweigh earlier
   /// ones.
-  package func isBehind(_ now: Instant) -> Bool {
-    guard let newest = told ?? recorded else { return false }
+  package func showsClockAhead(at now: Instant) -> Bool {
+    guard let newest = received ?? recorded else { return false }
     return now - newest > Self.day
   }
 
-  /// Whether later dates of this run cannot change ``isBehind(_:)``.
+  /// Whether later dates of this run cannot change ``showsClockAhead(at:)``.
   package func isCertain(at now: Instant) -> Bool {
-    told.map { now - $0 <= Self.day } ?? false
+    received.map { now - $0 <= Self.day } ?? false
   }
 
   /// Records a `Date`; returns true if it must be stored for later runs.
-  package mutating func note(_ date: Instant) -> Bool {
-    told = max(told ?? date, date)
+  package mutating func record(_ date: Instant) -> Bool {
+    received = max(received ?? date, date)
     guard let recorded, date - recorded < Self.step else {
       recorded = date
       return true

@@ -39,9 +39,9 @@ package struct ContentExpectation: Hashable, Sendable {
       guard let type else {
         return unexpected("it has no type, but \(expected) is expected")
       }
-      let told = BodyCheck.essence(type)
-      guard types.contains(where: { Self.matches(told, $0) }) else {
-        return unexpected("its type is `\(told)`, but \(expected) is expected")
+      let received = BodyCheck.essence(type)
+      guard types.contains(where: { Self.matches(received, $0) }) else {
+        return unexpected("its type is `\(received)`, but \(expected) is expected")
       }
     }
     if let size, let objection = sizeObjection(size) { return objection }
@@ -67,9 +67,9 @@ package struct ContentExpectation: Hashable, Sendable {
     Failure(.unexpectedContent, message)
   }
 
-  private static func matches(_ told: String, _ pattern: String) -> Bool {
+  private static func matches(_ received: String, _ pattern: String) -> Bool {
     let pattern = BodyCheck.essence(pattern)
     if pattern == "*/*" { return true }
-    return pattern.hasSuffix("/*") ? told.hasPrefix(pattern.dropLast()) : told == pattern
+    return pattern.hasSuffix("/*") ? received.hasPrefix(pattern.dropLast()) : received == pattern
   }
 }

@@ -2,13 +2,13 @@
 package struct ContentOrder: Sendable {
   package struct Segment: Sendable {
     package var priority: Int?
-    package var place: Int
+    package var position: Int
     /// Declared entries; nil while they are unknown, and all stored items count as declared.
     package var entries: Shared<EntryTable>?
 
-    package init(priority: Int?, place: Int, entries: Shared<EntryTable>? = nil) {
+    package init(priority: Int?, position: Int, entries: Shared<EntryTable>? = nil) {
       self.priority = priority
-      self.place = place
+      self.position = position
       self.entries = entries
     }
   }
@@ -17,7 +17,7 @@ package struct ContentOrder: Sendable {
   package var segments: [String: Segment] = [:]
   package var unsubscribed: Set<SegmentKey> = []
   /// Whether items of the configuration's other segments are about to be removed.
-  package var isWhole = true
+  package var removesOtherSegments = true
   /// Whether other shards of the configuration bring the rest, which this run must not evict.
   package var isShared = false
   private let rules: Room.Rules
@@ -45,45 +45,45 @@ package struct ContentOrder: Sendable {
       guard !unsubscribed.contains(key) else { continue }
       guard key.identity == identity else { return nil }
       let segment = segments[key.name]
-      guard segment?.entries == nil, segment != nil || !isWhole else {
+      guard segment?.entries == nil, segment != nil || !removesOtherSegments else {
         isLeaving = true
         continue
       }
       guard !isShared else { return nil }
       let rank = ContentRank.declared(
         priority: segment?.priority,
-        segment: segment?.place ?? .max,
-        place: row.item
+        segment: segment?.position ?? .max,
+        position: row.item
       )
       best = min(best ?? rank, rank)
     }
     if let best { return best }
-    if isLeaving { return isShared ? nil : .leaving }
+    if isLeaving { return isShared ? nil : .toBeRemoved }
     let age = stock.ages[position] ?? Stock.Age(lastUse: Instant(milliseconds: 0))
     return .kept(age, in: rules.order, at: now)
   }
 
   private func rank(of key: URLKey, in segment: Segment) -> ContentRank? {
-    guard let entries = segment.entries, let place = entries.value.position(of: key) else {
+    guard let entries = segment.entries, let entry = entries.value.position(of: key) else {
       return nil
     }
-    return Self.rank(of: place, in: segment, at: now)
+    return Self.rank(of: entry, in: segment, at: now)
   }
 
   /// Returns the rank of an entry; nil if its content has expired.
   package static func rank(of entry: Int, in segment: Segment, at now: Instant) -> ContentRank? {
     guard let entries = segment.entries else { return nil }
     var priority: Int?
-    if entries.value.isSpecial(at: entry) {
+    if entries.value.hasExtras(at: entry) {
       let full = entries.value[entry]
       if let expires = full.expires, expires <= now { return nil }
       priority = full.priority
     }
     return .declared(
       priority: segment.priority,
-      segment: segment.place,
+      segment: segment.position,
       itemPriority: priority,
-      place: Int64(entry)
+      position: Int64(entry)
     )
   }
 }

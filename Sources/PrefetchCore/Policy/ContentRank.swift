@@ -1,48 +1,48 @@
 /// Rank of content when not everything fits: a smaller one is kept longer.
 package struct ContentRank: Hashable, Comparable, Sendable {
   /// Eviction class: 0 for declared content; the highest is evicted first.
-  private var tier: Int32
+  private var evictionClass: Int32
   private var priority: Int32
   private var segment: Int32
   private var itemPriority: Int32
-  private var place: Int64
+  private var position: Int64
 
   package static func declared(
     priority: Int?,
     segment: Int,
     itemPriority: Int? = nil,
-    place: Int64
+    position: Int64
   ) -> Self {
     Self(
-      tier: 0,
+      evictionClass: 0,
       priority: Int32(clamping: priority ?? .max),
       segment: Int32(clamping: segment),
       itemPriority: Int32(clamping: itemPriority ?? .max),
-      place: place
+      position: position
     )
   }
 
   /// Returns the rank of a segment's manifest, before all its items.
   package static func manifest(priority: Int?, segment: Int) -> Self {
-    declared(priority: priority, segment: segment, itemPriority: .min, place: -1)
+    declared(priority: priority, segment: segment, itemPriority: .min, position: -1)
   }
 
   /// Rank of content that no segment declares, on its arrival.
-  package static let passing = Self(
-    tier: 1,
+  package static let undeclared = Self(
+    evictionClass: 1,
     priority: 0,
     segment: 0,
     itemPriority: 0,
-    place: 0
+    position: 0
   )
 
   /// Rank of content that is no longer declared and is removed at the end of the run.
-  package static let leaving = Self(
-    tier: .max,
+  package static let toBeRemoved = Self(
+    evictionClass: .max,
     priority: 0,
     segment: 0,
     itemPriority: 0,
-    place: 0
+    position: 0
   )
 
   /// Returns the rank of undeclared content by its eviction class; nil if `order` has none for it.
@@ -51,25 +51,25 @@ package struct ContentRank: Hashable, Comparable, Sendable {
     in order: [Room.Expendable],
     at now: Instant
   ) -> Self? {
-    for (place, kind) in order.enumerated() where age.isOf(kind, at: now) {
+    for (index, kind) in order.enumerated() where age.isOf(kind, at: now) {
       return Self(
-        tier: Int32(clamping: 1 + order.count - place),
+        evictionClass: Int32(clamping: 1 + order.count - index),
         priority: 0,
         segment: 0,
         itemPriority: 0,
         // Least recently used content is evicted first.
-        place: Int64.max.addingSaturated(-max(0, age.lastUse.milliseconds))
+        position: Int64.max.addingSaturated(-max(0, age.lastUse.milliseconds))
       )
     }
     return nil
   }
 
   package static func < (a: Self, b: Self) -> Bool {
-    if a.tier != b.tier { return a.tier < b.tier }
+    if a.evictionClass != b.evictionClass { return a.evictionClass < b.evictionClass }
     if a.priority != b.priority { return a.priority < b.priority }
     if a.segment != b.segment { return a.segment < b.segment }
     if a.itemPriority != b.itemPriority { return a.itemPriority < b.itemPriority }
-    return a.place < b.place
+    return a.position < b.position
   }
 }
 

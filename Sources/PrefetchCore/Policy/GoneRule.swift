@@ -3,7 +3,7 @@ package enum GoneRule: String, Hashable, Sendable, CaseIterable {
   case keep
   case remove
 
-  package enum Ending: Hashable, Sendable {
+  package enum Outcome: Hashable, Sendable {
     /// The item fails as `gone`; an older body stays.
     case failed(Failure)
     case removed
@@ -13,12 +13,12 @@ package enum GoneRule: String, Hashable, Sendable, CaseIterable {
   ///
   /// All segments of the item must agree to a removal; a locked item stays, and one without a body
   /// cannot be removed.
-  package static func ending(
+  package static func outcome(
     status: Int,
     rules: [GoneRule],
     hasBody: Bool,
     isLocked: Bool
-  ) -> Ending? {
+  ) -> Outcome? {
     guard status == 404 || status == 410 else { return nil }
     let mayRemove = !rules.isEmpty && rules.allSatisfy { $0 == .remove }
     guard mayRemove, hasBody, !isLocked else {

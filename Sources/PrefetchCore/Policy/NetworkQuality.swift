@@ -43,7 +43,7 @@ package struct QualityPolicy: Hashable, Sendable {
   package func quality(_ measurement: TransferSamples.Measurement?) -> NetworkQuality {
     guard isMeasured, let measurement else { return .unknown }
     // Servers that answer after seconds make even the fastest line poor.
-    guard !measurement.isSlowToAnswer else { return .poor }
+    guard !measurement.isSlowToRespond else { return .poor }
     return quality(ofRate: measurement.rate)
   }
 
@@ -105,7 +105,7 @@ package struct TransferSamples: Hashable, Sendable {
   package struct Measurement: Hashable, Sendable {
     /// Bytes a second of all transfers together.
     package var rate: Int64?
-    package var isSlowToAnswer: Bool
+    package var isSlowToRespond: Bool
     package var expires: Instant
   }
 
@@ -114,8 +114,8 @@ package struct TransferSamples: Hashable, Sendable {
   /// Age at which samples no longer describe the network.
   package static let memory: Duration = .seconds(900)
   private static let capacity = 32
-  private static let slowAnswer: Duration = .seconds(2)
-  private static let fewestAnswers = 3
+  private static let slowResponse: Duration = .seconds(2)
+  private static let minimumResponses = 3
 
   package private(set) var all: [Sample]
 
@@ -123,7 +123,7 @@ package struct TransferSamples: Hashable, Sendable {
     all = samples.suffix(Self.capacity)
   }
 
-  package mutating func note(_ sample: Sample) {
+  package mutating func add(_ sample: Sample) {
     if all.count >= Self.capacity { all.removeFirst(all.count - Self.capacity + 1) }
     all.append(sample)
   }
@@ -131,12 +131,12 @@ package struct TransferSamples: Hashable, Sendable {
   package func measurement(of type: NetworkType?, at now: Instant) -> Measurement? {
     let recent = all.filter { $0.type == type && $0.ended <= now && now < $0.ended + Self.memory }
     guard let last = recent.map(\.ended).max() else { return nil }
-    let answers = recent.compactMap(\.firstByte).sorted()
+    let times = recent.compactMap(\.firstByte).sorted()
     let isSlow =
-      answers.count >= Self.fewestAnswers && answers[answers.count / 2] > Self.slowAnswer
+      times.count >= Self.minimumResponses && times[times.count / 2] > Self.slowResponse
     return Measurement(
       rate: Self.rate(of: recent.filter { $0.bytes > 0 }),
-      isSlowToAnswer: isSlow,
+      isSlowToRespond: isSlow,
       expires: last + Self.memory
     )
   }

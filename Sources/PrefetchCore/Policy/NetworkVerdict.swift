@@ -1,5 +1,5 @@
 package enum NetworkVerdict: Hashable, Sendable {
-  case go
+  case allowed
   /// Only a few transfers at once.
   case throttle
   case deferred(Deferral)
@@ -11,19 +11,19 @@ package enum NetworkVerdict: Hashable, Sendable {
 }
 
 package struct NetworkRuleVerdict: Hashable, Sendable {
-  package enum Standing: Hashable, Sendable {
+  package enum Decision: Hashable, Sendable {
     case passes
     case throttles
     case defers(until: Instant?)
   }
 
   package var rule: Deferral.Rule
-  package var standing: Standing
+  package var decision: Decision
   package var reason: String
 
-  package init(_ rule: Deferral.Rule, _ standing: Standing, _ reason: String) {
+  package init(_ rule: Deferral.Rule, _ decision: Decision, _ reason: String) {
     self.rule = rule
-    self.standing = standing
+    self.decision = decision
     self.reason = reason
   }
 }
@@ -42,7 +42,7 @@ extension NetworkPolicy {
   package func verdict(in situation: NetworkSituation, at now: Instant) -> NetworkVerdict {
     let verdicts = verdicts(in: situation, at: now)
     let deferring = verdicts.compactMap { verdict -> (rule: Deferral.Rule, until: Instant?)? in
-      guard case .defers(let until) = verdict.standing else { return nil }
+      guard case .defers(let until) = verdict.decision else { return nil }
       return (verdict.rule, until)
     }
     if let first = deferring.first {
@@ -51,7 +51,7 @@ extension NetworkPolicy {
       let until = lifted.map { hours.nextOpening(from: $0) ?? $0 }
       return .deferred(Deferral(rule: first.rule, until: until))
     }
-    return verdicts.contains { $0.standing == .throttles } ? .throttle : .go
+    return verdicts.contains { $0.decision == .throttles } ? .throttle : .allowed
   }
 
   /// Whether a budget is used up, whichever rule defers first.
@@ -69,11 +69,11 @@ extension NetworkPolicy {
   }
 
   /// Returns the next moment at which another verdict may hold by time alone.
-  package func nextTurn(in situation: NetworkSituation, after now: Instant) -> Instant? {
-    var turns = [hours.nextClosing(after: now)]
-    turns += budgets.map { $0.renewal(after: now, in: calendar) }
-    if quality.matters { turns.append(measurement(situation, at: now)?.expires) }
-    return turns.compactMap(\.self).filter { now < $0 }.min()
+  package func nextChange(in situation: NetworkSituation, after now: Instant) -> Instant? {
+    var changes = [hours.nextClosing(after: now)]
+    changes += budgets.map { $0.renewal(after: now, in: calendar) }
+    if quality.matters { changes.append(measurement(situation, at: now)?.expires) }
+    return changes.compactMap(\.self).filter { now < $0 }.min()
   }
 
   package func quality(in situation: NetworkSituation, at now: Instant) -> NetworkQuality {
@@ -166,14 +166,14 @@ extension NetworkPolicy {
     let seen =
       measurement?.rate.map { "\(level.rawValue): \($0) bytes a second" } ?? level.rawValue
     let reaction = quality.reaction(to: level)
-    let standing: NetworkRuleVerdict.Standing =
+    let decision: NetworkRuleVerdict.Decision =
       switch reaction {
       case .go: .passes
       case .throttle: .throttles
       // Nothing is measured while nothing is transferred, so the measurement has to expire.
       case .stop: .defers(until: measurement?.expires)
       }
-    return NetworkRuleVerdict(.quality, standing, "\(seen), so `\(reaction.rawValue)`")
+    return NetworkRuleVerdict(.quality, decision, "\(seen), so `\(reaction.rawValue)`")
   }
 
   private func budgetVerdict(

@@ -22,17 +22,17 @@ package struct OpeningHours: Hashable, Sendable {
 
   /// Returns in no order the moments at which the hours may open or close, clock changes included,
   /// since these may lead into a window or out of it.
-  fileprivate func turns(after second: Int64) -> [Int64] {
+  fileprivate func changes(after second: Int64) -> [Int64] {
     let today = zone.day(at: second)
-    var turns = zone.changes(after: second, upTo: second + Self.horizon * TimeZoneRules.day)
+    var changes = zone.changes(after: second, upTo: second + Self.horizon * TimeZoneRules.day)
     for window in windows {
       for day in today - 1...today + Self.horizon where window.holds(day) {
         for minute in [window.start, window.end] {
-          turns += zone.seconds(ofLocal: day * TimeZoneRules.day + Int64(minute) * 60)
+          changes += zone.seconds(ofLocal: day * TimeZoneRules.day + Int64(minute) * 60)
         }
       }
     }
-    return turns.filter { second < $0 }
+    return changes.filter { second < $0 }
   }
 
   /// Days to look ahead: a weekly window in a skipped hour opens a week later.
@@ -46,20 +46,20 @@ extension [OpeningHours] {
 
   /// Returns the next moment at which all are open, perhaps now; nil for never.
   package func nextOpening(from now: Instant) -> Instant? {
-    areOpen(at: now) ? now : nextTurn(after: now, to: true)
+    areOpen(at: now) ? now : nextChange(after: now, to: true)
   }
 
   /// Returns the next moment at which one closes; nil if they are closed or never close.
   package func nextClosing(after now: Instant) -> Instant? {
-    areOpen(at: now) ? nextTurn(after: now, to: false) : nil
+    areOpen(at: now) ? nextChange(after: now, to: false) : nil
   }
 
-  private func nextTurn(after now: Instant, to isOpen: Bool) -> Instant? {
-    let turns = Set(flatMap { $0.turns(after: now.seconds) }).sorted()
+  private func nextChange(after now: Instant, to isOpen: Bool) -> Instant? {
+    let changes = Set(flatMap { $0.changes(after: now.seconds) }).sorted()
     // A table per clock, since there may be hundreds of windows with dozens of turns each.
     let minutes = map(OpenMinutes.init)
-    let turn = turns.first { turn in minutes.allSatisfy { $0.isOpen(at: turn) } == isOpen }
-    return turn.map { Instant(seconds: $0) }
+    let change = changes.first { change in minutes.allSatisfy { $0.isOpen(at: change) } == isOpen }
+    return change.map { Instant(seconds: $0) }
   }
 }
 

@@ -9,7 +9,7 @@ package struct OriginCredentials: Sendable {
   }
 
   /// Whether the credentials go along with a request; a header that a segment sets has priority.
-  func belong(to url: WebURL, besides headers: [HeaderField]) -> Bool {
+  func belong(to url: WebURL, ownFields headers: [HeaderField]) -> Bool {
     url.origin == origin && !headers.contains { ASCII.equalsIgnoringCase($0.name, field.name) }
   }
 }

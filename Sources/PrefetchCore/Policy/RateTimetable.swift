@@ -26,8 +26,8 @@ extension RateTimetable {
   package static func lines(_ text: String) throws(ClockWindow.Malformed) -> [WrittenChange] {
     var lines: [WrittenChange] = []
     var seen: Set<[Int]> = []
-    for piece in pieces(text) {
-      let line = try line(piece)
+    for entry in entries(text) {
+      let line = try line(entry)
       for day in line.entry.days
       where !seen.insert([day.rawValue, line.entry.minute]).inserted {
         throw ClockWindow.Malformed(
@@ -41,14 +41,14 @@ extension RateTimetable {
     return lines
   }
 
-  private static func line(_ piece: String) throws(ClockWindow.Malformed) -> WrittenChange {
-    let words = piece.split(separator: " ")
-    guard let place = words.firstIndex(where: { $0.contains(":") }), place < words.count - 1,
-      place <= 1, let minute = try ClockWindow.minutes(words[place]),
-      let days = place == 1 ? try ClockWindow.days(words[0]) : ClockWindow.Day.allCases
+  private static func line(_ entry: String) throws(ClockWindow.Malformed) -> WrittenChange {
+    let words = entry.split(separator: " ")
+    guard let index = words.firstIndex(where: { $0.contains(":") }), index < words.count - 1,
+      index <= 1, let minute = try ClockWindow.minutes(words[index]),
+      let days = index == 1 ? try ClockWindow.days(words[0]) : ClockWindow.Day.allCases
     else {
       throw ClockWindow.Malformed(
-        message: "`\(piece)` is not a time and rate",
+        message: "`\(entry)` is not a time and rate",
         hint: "write `08:00 2MB/s, 18:00 unlimited` or `mon-fri 08:00 2MB/s, 18:00 unlimited`"
       )
     }
@@ -57,25 +57,25 @@ extension RateTimetable {
     }
     return WrittenChange(
       entry: Change(days: days, minute: minute, rate: nil),
-      rate: words[(place + 1)...].joined(separator: " ")
+      rate: words[(index + 1)...].joined(separator: " ")
     )
   }
 
   /// Splits a text into entries; commas also separate the days within an entry.
-  private static func pieces(_ text: String) -> [String] {
-    var pieces: [String] = []
+  private static func entries(_ text: String) -> [String] {
+    var entries: [String] = []
     var days = ""
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-      let piece = part.split(separator: " ").joined(separator: " ")
-      let isOnlyDays = !piece.isEmpty && !piece.contains(" ") && !piece.contains(":")
+      let entry = part.split(separator: " ").joined(separator: " ")
+      let isOnlyDays = !entry.isEmpty && !entry.contains(" ") && !entry.contains(":")
       if isOnlyDays {
-        days += piece + ","
+        days += entry + ","
       } else {
-        pieces.append(days + piece)
+        entries.append(days + entry)
         days = ""
       }
     }
-    return days.isEmpty ? pieces : pieces + [days]
+    return days.isEmpty ? entries : entries + [days]
   }
 }
 

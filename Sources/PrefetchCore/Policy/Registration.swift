@@ -52,7 +52,7 @@ package struct RegistrationRecord: Hashable, Sendable {
   }
 }
 
-package enum RegistrationAnswer: Hashable, Sendable {
+package enum RegistrationResponse: Hashable, Sendable {
   case granted(RegistrationRecord.Grant)
   /// Status other than 200, with the pause that the server asks for.
   case status(Int, retryAfter: Duration?)
@@ -62,7 +62,7 @@ package enum RegistrationAnswer: Hashable, Sendable {
 /// Rule for when a license is registered: a grant lasts until it expires, a refusal until the key
 /// changes, a failure until the pause is over or the network changes.
 package struct RegistrationRule: Hashable, Sendable {
-  package enum Standing: Hashable, Sendable {
+  package enum Status: Hashable, Sendable {
     case registered(RegistrationRecord.Grant)
     case due
     case denied(Failure)
@@ -81,7 +81,7 @@ package struct RegistrationRule: Hashable, Sendable {
     self.network = network
   }
 
-  package func standing(_ record: RegistrationRecord?, at now: Instant) -> Standing {
+  package func status(of record: RegistrationRecord?, at now: Instant) -> Status {
     guard let record else { return .due }
     switch record.outcome {
     case .refused(let status):
@@ -92,9 +92,9 @@ package struct RegistrationRule: Hashable, Sendable {
       return .denied(Self.mismatch(granted, bundleID))
     case .registered:
       guard let grant = record.grant, grant.isValid(at: now) else { return .due }
-      return standing(grant)
+      return status(of: grant)
     case .failed(let failure):
-      if let grant = record.grant, grant.isValid(at: now) { return standing(grant) }
+      if let grant = record.grant, grant.isValid(at: now) { return status(of: grant) }
       let end = pauseEnd(record)
       // A time in the future was recorded by a wrong clock.
       guard record.attemptedAt <= now, now < end, record.network == network else { return .due }
@@ -103,14 +103,14 @@ package struct RegistrationRule: Hashable, Sendable {
   }
 
   /// Returns the record after an answer; `record` is the one before.
-  package func noting(
-    _ answer: RegistrationAnswer,
+  package func nextRecord(
+    for response: RegistrationResponse,
     after record: RegistrationRecord?,
     at now: Instant
   ) -> RegistrationRecord {
     var next = RegistrationRecord(outcome: .registered, attemptedAt: now)
     next.network = network
-    switch answer {
+    switch response {
     case .granted(let grant):
       if let bundleID, let granted = grant.bundleID, granted != bundleID {
         next.outcome = .mismatched(bundleID: granted)
@@ -135,7 +135,7 @@ package struct RegistrationRule: Hashable, Sendable {
     return record.notBefore.map { max(end, $0) } ?? end
   }
 
-  private func standing(_ grant: RegistrationRecord.Grant) -> Standing {
+  private func status(of grant: RegistrationRecord.Grant) -> Status {
     guard let bundleID, let granted = grant.bundleID, granted != bundleID else {
       return .registered(grant)
     }

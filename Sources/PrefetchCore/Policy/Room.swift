@@ -49,12 +49,12 @@ package struct Room: Sendable {
     inventory = stock.inventory
     isCounted = true
     // An item of several files is evicted as a whole.
-    var besides: [Int: Int64] = [:]
-    for part in stock.inventory.parts { besides[part.row, default: 0] += part.size }
+    var otherBytes: [Int: Int64] = [:]
+    for file in stock.inventory.files { otherBytes[file.row, default: 0] += file.size }
     for (position, row) in stock.inventory.rows.enumerated() where row.hasBody {
       let own = stock.pinned[row.digest] != nil ? nil : rank(position)
       guard var body = bodies[row.digest] else {
-        let size = row.size + (besides[position] ?? 0)
+        let size = row.size + (otherBytes[position] ?? 0)
         bodies[row.digest] = Body(size: size, rank: own, names: 1)
         continue
       }
@@ -146,17 +146,17 @@ package struct Room: Sendable {
     rank: ContentRank,
     of owner: Owner
   ) -> Bool {
-    bodies[digest] != nil || going(for: size, rank, replacing: replaced(by: owner)) != nil
+    bodies[digest] != nil || evictionsNeeded(for: size, rank, replacing: replaced(by: owner)) != nil
   }
 
-  private func going(
+  private func evictionsNeeded(
     for size: Int64,
     _ rank: ContentRank,
     replacing replaced: ContentDigest?
   ) -> [ContentDigest]? {
     let released = released(by: replaced)
     let need = used.addingSaturated(size).addingSaturated(-released).addingSaturated(-limit)
-    return choose(need, after: rank, except: released > 0 ? replaced : nil)
+    return chooseEvictions(need, after: rank, except: released > 0 ? replaced : nil)
   }
 
   // MARK: Decisions
@@ -171,12 +171,14 @@ package struct Room: Sendable {
     let replaced = replaced(by: owner)
     if replaced == digest, bodies[digest] != nil { return true }
     if bodies[digest] != nil {
-      if let replaced { drop(replaced) }
+      if let replaced { removeReference(replaced) }
       join(digest, rank)
     } else {
-      guard let going = going(for: size, rank, replacing: replaced) else { return false }
-      if let replaced { drop(replaced) }
-      for digest in going { evict(digest) }
+      guard let evictions = evictionsNeeded(for: size, rank, replacing: replaced) else {
+        return false
+      }
+      if let replaced { removeReference(replaced) }
+      for digest in evictions { evict(digest) }
       lastArrival += 1
       insert(digest, Body(size: size, rank: rank, names: 1, arrival: lastArrival))
     }
@@ -187,44 +189,49 @@ package struct Room: Sendable {
   }
 
   /// Evicts content of a later rank until `bytes` are freed; false, without evictions, if there is
-  /// too little, unless `isPartEnough`.
+  /// too little, unless `acceptsLess`.
   package mutating func free(
     _ bytes: Int64,
     for rank: ContentRank,
-    isPartEnough: Bool = false
+    acceptsLess: Bool = false
   ) -> Bool {
-    guard let going = choose(bytes, after: rank, isPartEnough: isPartEnough) else { return false }
-    for digest in going { evict(digest) }
+    guard let evictions = chooseEvictions(bytes, after: rank, acceptsLess: acceptsLess) else {
+      return false
+    }
+    for digest in evictions { evict(digest) }
     return true
   }
 
   /// Evicts from the end of the order until the limit holds or nothing may be evicted.
   package mutating func shrink() {
-    let going = choose(used.addingSaturated(-limit), after: nil, isPartEnough: true) ?? []
-    for digest in going { evict(digest) }
+    let evictions =
+      chooseEvictions(used.addingSaturated(-limit), after: nil, acceptsLess: true) ?? []
+    for digest in evictions { evict(digest) }
   }
 
   /// Returns the evictions since the last call; later changes may have made room for some of them.
-  package mutating func takeEvicted(keepingWhatFits: Bool = true) -> [ContentDigest] {
+  package mutating func drainEvicted(keepingWhatFits: Bool = true) -> [ContentDigest] {
     defer { evicted = [] }
-    var going: [ContentDigest] = []
-    for (digest, body) in evicted.sorted(by: { $0.body.rank ?? .passing < $1.body.rank ?? .passing }
+    var evictions: [ContentDigest] = []
+    for (digest, body) in evicted.sorted(by: {
+      $0.body.rank ?? .undeclared < $1.body.rank ?? .undeclared
+    }
     ) {
       if keepingWhatFits, bodies[digest] == nil, used.addingSaturated(body.size) <= limit {
         insert(digest, body)
       } else if bodies[digest] == nil {
-        going.append(digest)
+        evictions.append(digest)
       }
     }
-    return going
+    return evictions
   }
 
   /// Chooses from the end of the order until the need is met, without choices that proved needless.
-  private func choose(
+  private func chooseEvictions(
     _ need: Int64,
     after rank: ContentRank?,
     except replaced: ContentDigest? = nil,
-    isPartEnough: Bool = false
+    acceptsLess: Bool = false
   ) -> [ContentDigest]? {
     guard need > 0 else { return [] }
     var freed: Int64 = 0
@@ -236,16 +243,16 @@ package struct Room: Sendable {
       chosen.append((candidate.digest, size))
       freed += size
     }
-    guard freed >= need else { return isPartEnough ? chosen.map(\.digest) : nil }
-    var going: [ContentDigest] = []
+    guard freed >= need else { return acceptsLess ? chosen.map(\.digest) : nil }
+    var evictions: [ContentDigest] = []
     for (digest, size) in chosen.reversed() {
       if freed - size >= need {
         freed -= size
       } else {
-        going.append(digest)
+        evictions.append(digest)
       }
     }
-    return going
+    return evictions
   }
 
   // MARK: Changes
@@ -254,9 +261,9 @@ package struct Room: Sendable {
     guard var body = bodies[digest] else { return }
     body.names += 1
     if let old = body.rank, rank < old {
-      withdraw(digest, old)
+      removeCandidate(digest, old)
       body.rank = rank
-      offer(digest, rank)
+      addCandidate(digest, rank)
     }
     bodies[digest] = body
   }
@@ -267,7 +274,7 @@ package struct Room: Sendable {
     remove(digest)
   }
 
-  private mutating func drop(_ digest: ContentDigest) {
+  private mutating func removeReference(_ digest: ContentDigest) {
     guard var body = bodies[digest] else { return }
     body.names -= 1
     guard body.names == 0 else {
@@ -280,27 +287,27 @@ package struct Room: Sendable {
   private mutating func insert(_ digest: ContentDigest, _ body: Body) {
     bodies[digest] = body
     used += body.size
-    if let rank = body.rank { offer(digest, rank) }
+    if let rank = body.rank { addCandidate(digest, rank) }
   }
 
   private mutating func remove(_ digest: ContentDigest) {
     guard let body = bodies.removeValue(forKey: digest) else { return }
     used -= body.size
-    if let rank = body.rank { withdraw(digest, rank) }
+    if let rank = body.rank { removeCandidate(digest, rank) }
   }
 
-  private mutating func offer(_ digest: ContentDigest, _ rank: ContentRank) {
+  private mutating func addCandidate(_ digest: ContentDigest, _ rank: ContentRank) {
     let candidate = Candidate(rank: rank, digest: digest)
-    candidates.insert(candidate, at: place(of: candidate))
+    candidates.insert(candidate, at: insertionIndex(of: candidate))
   }
 
-  private mutating func withdraw(_ digest: ContentDigest, _ rank: ContentRank) {
-    let place = place(of: Candidate(rank: rank, digest: digest))
-    guard place < candidates.count, candidates[place].digest == digest else { return }
-    candidates.remove(at: place)
+  private mutating func removeCandidate(_ digest: ContentDigest, _ rank: ContentRank) {
+    let index = insertionIndex(of: Candidate(rank: rank, digest: digest))
+    guard index < candidates.count, candidates[index].digest == digest else { return }
+    candidates.remove(at: index)
   }
 
-  private func place(of candidate: Candidate) -> Int {
+  private func insertionIndex(of candidate: Candidate) -> Int {
     var (low, high) = (0, candidates.count)
     while low < high {
       let middle = (low + high) / 2

@@ -5,19 +5,19 @@
 package struct TokenBucket: Hashable, Sendable {
   package let rate: Int64
   /// Longest pause that counts towards a burst.
-  private let patience: Duration
+  private let burstTime: Duration
   /// Uptime at which nothing is left and nothing owed.
   private var balancedAt: Duration
 
   /// Creates a full bucket; a rate below one byte a second counts as one.
   package init(rate: Int64, burst: Int64, now: Duration) {
     self.rate = max(1, rate)
-    patience = Self.time(for: max(0, burst), at: self.rate)
-    balancedAt = now - patience
+    burstTime = Self.time(for: max(0, burst), at: self.rate)
+    balancedAt = now - burstTime
   }
 
-  package mutating func take(_ bytes: Int64, at now: Duration) {
-    balancedAt = max(balancedAt, now - patience) + Self.time(for: max(0, bytes), at: rate)
+  package mutating func consume(_ bytes: Int64, at now: Duration) {
+    balancedAt = max(balancedAt, now - burstTime) + Self.time(for: max(0, bytes), at: rate)
   }
 
   /// Uptime at which the debt is paid; in the past if there is none.

@@ -40,7 +40,7 @@ package struct YearlyClockRule: Hashable, Sendable {
       summerOffset = -west
     }
     // Without dates each system would choose them; no such rule occurs in practice.
-    guard scanner.take(","), let start = scanner.moment(), scanner.take(","),
+    guard scanner.accept(","), let start = scanner.moment(), scanner.accept(","),
       let end = scanner.moment(), scanner.isAtEnd
     else { return nil }
     summer = Summer(offset: summerOffset, start: start, end: end)
@@ -125,7 +125,7 @@ package struct YearlyClockRule: Hashable, Sendable {
     var next: UInt8? { rest.first }
     var isAtEnd: Bool { rest.isEmpty }
 
-    mutating func take(_ character: Unicode.Scalar) -> Bool {
+    mutating func accept(_ character: Unicode.Scalar) -> Bool {
       guard rest.first == UInt8(ascii: character) else { return false }
       rest.removeFirst()
       return true
@@ -133,7 +133,7 @@ package struct YearlyClockRule: Hashable, Sendable {
 
     /// Skips a zone's abbreviation: at least three letters, or text in angle brackets.
     mutating func name() -> Bool {
-      if take("<") {
+      if accept("<") {
         guard let end = rest.firstIndex(of: UInt8(ascii: ">")), end > rest.startIndex else {
           return false
         }
@@ -159,11 +159,11 @@ package struct YearlyClockRule: Hashable, Sendable {
 
     /// Reads `hh[:mm[:ss]]` with an optional sign, in seconds.
     mutating func time() -> Int64? {
-      let sign: Int64 = take("-") ? -1 : 1
-      if sign == 1 { _ = take("+") }
+      let sign: Int64 = accept("-") ? -1 : 1
+      if sign == 1 { _ = accept("+") }
       guard let hours = number(0...167) else { return nil }
       var seconds = Int64(hours) * 3600
-      for unit: Int64 in [60, 1] where take(":") {
+      for unit: Int64 in [60, 1] where accept(":") {
         guard let part = number(0...59) else { return nil }
         seconds += Int64(part) * unit
       }
@@ -172,19 +172,19 @@ package struct YearlyClockRule: Hashable, Sendable {
 
     mutating func moment() -> Moment? {
       let day: Moment.Day
-      if take("M") {
-        guard let month = number(1...12), take("."), let week = number(1...5), take("."),
+      if accept("M") {
+        guard let month = number(1...12), accept("."), let week = number(1...5), accept("."),
           let weekday = number(0...6)
         else { return nil }
         day = .weekday(month: month, week: week, weekday: weekday)
-      } else if take("J") {
+      } else if accept("J") {
         guard let number = number(1...365) else { return nil }
         day = .julian(number)
       } else {
         guard let number = number(0...365) else { return nil }
         day = .ofYear(number)
       }
-      guard take("/") else { return Moment(day: day, second: 7200) }
+      guard accept("/") else { return Moment(day: day, second: 7200) }
       return time().map { Moment(day: day, second: $0) }
     }
   }

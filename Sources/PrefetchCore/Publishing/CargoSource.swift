@@ -11,7 +11,7 @@ enum CargoSource {
 
   /// Whether a list may use the name; other files might be obeyed by cargo.
   static func holds(_ name: String) -> Bool {
-    let parts = PathText.parts(of: name)
+    let parts = PathText.components(of: name)
     return parts.count == 1 ? name.hasSuffix(".crate") : parts.first == "index"
   }
 

@@ -19,7 +19,7 @@ enum GoProxyName {
   }
 
   static func isFile(_ name: String) -> Bool {
-    PathText.parts(of: name).dropFirst().dropLast().last == "@v"
+    PathText.components(of: name).dropFirst().dropLast().last == "@v"
   }
 
   private static func folder(_ path: String) -> String {

@@ -10,7 +10,7 @@ package struct TreeName: Sendable {
   /// Returns the name; nil if it needs a body that is missing.
   package func make(of entry: ManifestEntry, body: ContentDigest?) throws(Failure) -> String? {
     guard let form = entry.bundleForm else {
-      return try checked(try plainName(of: entry, body))
+      return try checked(try fileName(of: entry, body))
     }
     if form == .ad {
       // The film may have another type than the name's extension.
@@ -20,7 +20,7 @@ package struct TreeName: Sendable {
     let folder: String?
     switch rules.layout {
     case .hls: folder = try bundleFolder(of: entry)
-    case .url, .basename: folder = try plainName(of: entry, body)
+    case .url, .basename: folder = try fileName(of: entry, body)
     case .npm, .pip, .go, .bazel, .cargo, .yarn:
       throw Failure(
         .unsupported,
@@ -61,7 +61,7 @@ package struct TreeName: Sendable {
     return entry.provider.map { "\($0)/\(name)" } ?? name
   }
 
-  private func plainName(
+  private func fileName(
     of entry: ManifestEntry,
     _ body: ContentDigest?
   ) throws(Failure) -> String? {
@@ -71,7 +71,7 @@ package struct TreeName: Sendable {
       if let path = entry.path {
         name = cut(path, isBelowHost: false)
       } else {
-        name = try place(of: entry.url)
+        name = try relativePath(of: entry.url)
       }
     case .basename, .hls:
       if let path = entry.path {
@@ -115,7 +115,7 @@ package struct TreeName: Sendable {
 
   // MARK: Layouts
 
-  private func place(of url: WebURL) throws(Failure) -> String {
+  private func relativePath(of url: WebURL) throws(Failure) -> String {
     let path: String
     if rules.mirror != nil {
       path = Self.wgetName(of: url)
@@ -145,14 +145,14 @@ package struct TreeName: Sendable {
   /// Removes a mirror's cut folders; keeps the host and the file's own name.
   private func cut(_ name: String, isBelowHost: Bool) -> String {
     guard let count = rules.mirror?.cutFolders, count > 0 else { return name }
-    var parts = PathText.parts(of: name)[...]
+    var parts = PathText.components(of: name)[...]
     let host = isBelowHost ? parts.popFirst() : nil
     parts = parts.dropFirst(min(count, max(0, parts.count - 1)))
     return ([host].compactMap(\.self) + parts).joined(separator: "/")
   }
 
   package static func lastComponent(of url: WebURL) throws(Failure) -> String {
-    let component = PathText.parts(of: url.path).last ?? ""
+    let component = PathText.components(of: url.path).last ?? ""
     guard !component.isEmpty else {
       throw Failure(.badName, "its URL ends with no file name; `path` can name it")
     }
@@ -214,7 +214,7 @@ package struct TreeName: Sendable {
     guard !PathText.isAbsolute(name) else {
       return Failure(.unsafeName, "the name `\(shown)` is absolute")
     }
-    guard !PathText.parts(of: name).contains("..") else {
+    guard !PathText.components(of: name).contains("..") else {
       return Failure(.unsafeName, "the name `\(shown)` would leave the folder")
     }
     return fault(of: name, shown, below: folder).map { Failure(.badName, $0) }
@@ -227,7 +227,7 @@ package struct TreeName: Sendable {
       let code = String(repeating: "0", count: 4 - number.utf8.count) + number
       return "the name `\(shown)` has the control character U+\(code)"
     }
-    for component in PathText.parts(of: name) {
+    for component in PathText.components(of: name) {
       if component.isEmpty { return "the name `\(shown)` has an empty part" }
       if component == "." { return "the name `\(shown)` has the part `.`, which names no file" }
       if component.utf8.count > longestComponent {

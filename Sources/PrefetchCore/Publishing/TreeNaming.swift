@@ -8,7 +8,7 @@ package struct TreeNaming: Sendable {
   package init(of declared: EntryTable, rules: PublishingRules) {
     let rules = rules.decided(by: declared)
     self.rules = rules
-    let declared = rules.layout == .hls ? Self.telling(declared, rules) : declared
+    let declared = rules.layout == .hls ? Self.disambiguated(declared, rules) : declared
     let collisions = TreeCollisions(in: declared, rules: rules)
     held = collisions.held
     entries = declared
@@ -33,7 +33,8 @@ package struct TreeNaming: Sendable {
 
   /// Returns entries with the folder on the server, such as `one` of `/films/one/master.m3u8`, as
   /// the path of streams of equal names.
-  private static func telling(_ declared: EntryTable, _ rules: PublishingRules) -> EntryTable {
+  private static func disambiguated(_ declared: EntryTable, _ rules: PublishingRules) -> EntryTable
+  {
     let naming = TreeName(rules)
     var counts: [String: Int] = [:]
     var names: [Int: String] = [:]
@@ -50,7 +51,7 @@ package struct TreeNaming: Sendable {
     var entries = EntryTable(makeIdentifier: declared.makeIdentifier)
     for position in declared.indices {
       var entry = declared.entry(at: position, identified: false)
-      let folder = PathText.parts(of: entry.url.path).dropLast().last ?? ""
+      let folder = PathText.components(of: entry.url.path).dropLast().last ?? ""
       if let name = names[position], counts[name, default: 0] > 1, !folder.isEmpty {
         entry.path = URLText.decoded(folder)
       }

@@ -25,7 +25,7 @@ package struct TreeOutcome: Hashable, Sendable {
   package var generation: Int?
   /// Whether the tree was rolled back and waits for the next `publish`.
   package var isHeld = false
-  package var placed = 0
+  package var created = 0
   package var removed = 0
   package var troubles: [Trouble] = []
   package var warnings: [Diagnostic] = []
@@ -38,16 +38,16 @@ package struct TreeOutcome: Hashable, Sendable {
   package func diagnostics(of segment: String) -> [Diagnostic] {
     var groups: [Kind: [Trouble]] = [:]
     for trouble in troubles { groups[Kind(trouble), default: []].append(trouble) }
-    var told = warnings
+    var all = warnings
     for trouble in troubles {
       let alike = groups[Kind(trouble)] ?? []
       if alike.count <= Self.mostAlike {
-        told.append(trouble.diagnostic(of: segment, among: 1))
+        all.append(trouble.diagnostic(of: segment, among: 1))
       } else if alike.first == trouble {
-        told.append(trouble.diagnostic(of: segment, among: alike.count))
+        all.append(trouble.diagnostic(of: segment, among: alike.count))
       }
     }
-    return told
+    return all
   }
 
   private static let mostAlike = 3
@@ -76,7 +76,7 @@ package struct TreeOutcome: Hashable, Sendable {
     )
   }
 
-  package var hasChanged: Bool { placed + removed > 0 }
+  package var hasChanged: Bool { created + removed > 0 }
 
   package var hasFailed: Bool {
     troubles.contains { $0.failure.code != .cancelled }

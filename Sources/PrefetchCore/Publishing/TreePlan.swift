@@ -68,9 +68,9 @@ package struct TreePlan: Sendable {
   }
 
   /// Adds the files of items of several files; returns name collisions.
-  package mutating func addParts(_ files: (String) -> [BundleFile]) -> [TreeOutcome.Trouble] {
+  package mutating func addBundleFiles(_ files: (String) -> [BundleFile]) -> [TreeOutcome.Trouble] {
     let others = supplements.count
-    collectParts(files)
+    collectBundleFiles(files)
     guard supplements.count > others else { return [] }
     var counts: [String: Int] = [:]
     for file in supplements { counts[file.name, default: 0] += 1 }
@@ -81,10 +81,10 @@ package struct TreePlan: Sendable {
       else { continue }
       counts[name, default: 0] += 1
     }
-    let taken = counts.filter { $0.value > 1 }
-    guard !taken.isEmpty else { return [] }
+    let repeated = counts.filter { $0.value > 1 }
+    guard !repeated.isEmpty else { return [] }
     var seen: Set<String> = []
-    let troubles = supplements.filter { taken[$0.name] != nil && seen.insert($0.name).inserted }
+    let troubles = supplements.filter { repeated[$0.name] != nil && seen.insert($0.name).inserted }
       .map { file in
         TreeOutcome.Trouble(
           url: file.url,
@@ -94,18 +94,18 @@ package struct TreePlan: Sendable {
           )
         )
       }
-    supplements.removeAll { taken[$0.name] != nil }
+    supplements.removeAll { repeated[$0.name] != nil }
     return troubles
   }
 
-  private mutating func collectParts(_ files: (String) -> [BundleFile]) {
+  private mutating func collectBundleFiles(_ files: (String) -> [BundleFile]) {
     for position in entries.indices {
       let declared = entries.type(at: position).flatMap { BundleForm(rawValue: $0) }
       guard declared != nil || rules.layout == .hls else { continue }
       let entry = entry(at: position)
       guard entry.bundleForm != nil else { continue }
       let body = body(at: position, entry)
-      guard !isOver(entry, at: position),
+      guard !isExpiredOrRemoved(entry, at: position),
         let name = (try? naming.make(of: entry, body: body?.digest)) ?? nil
       else { continue }
       let folder = PathText.split(name).folder
@@ -170,10 +170,10 @@ package struct TreePlan: Sendable {
 
   private func checkName(ofList name: String) throws(Failure) {
     if let objection = TreeName.objection(to: name, below: rules.folder) { throw objection }
-    let isTaken = entries.indices.contains { position in
+    let isUsed = entries.indices.contains { position in
       ((try? naming.make(of: entry(at: position), body: nil)) ?? nil) == name
     }
-    guard isTaken else { return }
+    guard isUsed else { return }
     throw Failure(
       .nameCollision,
       "an item has the name of the list, so the list is left out of the folder"
@@ -185,7 +185,7 @@ package struct TreePlan: Sendable {
     absentCount = entries.indices.count { position in
       let entry = entry(at: position)
       // A body that its server has removed is not waited for.
-      if isOver(entry, at: position) { return false }
+      if isExpiredOrRemoved(entry, at: position) { return false }
       guard entry.isRequired else { return false }
       // Items that only `get` fetches are not waited for.
       if (entry.behavior ?? behavior).withholds(isThumbnail: entry.isThumbnail) { return false }
@@ -194,7 +194,7 @@ package struct TreePlan: Sendable {
     if absentCount > 0 { isWhole = false }
   }
 
-  package static var nothing: TreePlan {
+  package static var empty: TreePlan {
     TreePlan(
       segment: SegmentKey(identity: "", name: ""),
       of: SegmentDeclaration(name: "", source: .inline([])),
@@ -229,15 +229,15 @@ package struct TreePlan: Sendable {
     let key = entries.key(at: position)
     if let body = bodies[key] {
       entry.type = body.form?.rawValue ?? entry.type
-    } else if let place = facts.inventory.position(of: key), facts.inventory.hasParts(place) {
-      entry.type = facts.inventory.rows[place].form?.rawValue ?? entry.type
+    } else if let stored = facts.inventory.position(of: key), facts.inventory.hasFiles(stored) {
+      entry.type = facts.inventory.rows[stored].form?.rawValue ?? entry.type
     }
     return entry
   }
 
   private func item(at position: Int) -> TreeFile? {
     let entry = entry(at: position)
-    if isOver(entry, at: position) { return nil }
+    if isExpiredOrRemoved(entry, at: position) { return nil }
     let body = body(at: position, entry)
     // Playlists are in `supplements`, after the files that they name.
     if body != nil, entry.bundleForm != nil { return nil }
@@ -257,7 +257,7 @@ package struct TreePlan: Sendable {
   }
 
   /// Whether an item has expired, or its server has removed it and that counts.
-  private func isOver(_ entry: ManifestEntry, at position: Int) -> Bool {
+  private func isExpiredOrRemoved(_ entry: ManifestEntry, at position: Int) -> Bool {
     if let expires = entry.expires, expires <= facts.now { return true }
     return bodies[entries.key(at: position)]?.isGone == true
   }
@@ -289,10 +289,10 @@ package struct TreePlan: Sendable {
       let isDeclared = body.fits(digests) ?? digests.isEmpty
       return body.digest.isNone || !isDeclared ? nil : body
     }
-    guard let place = facts.inventory.position(of: key) else { return nil }
-    let row = facts.inventory.rows[place]
+    guard let stored = facts.inventory.position(of: key) else { return nil }
+    let row = facts.inventory.rows[stored]
     guard facts.isUsable(row) else { return nil }
-    let others = facts.inventory.strongDigests(of: place)
+    let others = facts.inventory.strongDigests(of: stored)
     let body = TreeBody(digest: row.digest, otherDigests: others, size: row.size)
     if let isDeclared = body.fits(digests) { return isDeclared ? body : nil }
     if row.variance > 0 {
@@ -332,7 +332,7 @@ package struct TreePlan: Sendable {
     if !supplements.isEmpty { hash.combine(String(bundleMark.value)) }
     for position in entries.indices {
       let entry = entry(at: position)
-      if isOver(entry, at: position) { continue }
+      if isExpiredOrRemoved(entry, at: position) { continue }
       hash.combine(entry.url.string)
       hash.combine(entry.path)
       for digest in entry.digests { hash.combine(digest.bytes[...]) }

@@ -9,7 +9,7 @@ enum URLText {
   /// characters decoded; text that would not be UTF-8 stays.
   static func fileName(_ text: some StringProtocol, isQuery: Bool = false) -> String {
     if !isQuery {
-      return PathText.parts(of: String(text)).map { fileName($0, isQuery: true) }
+      return PathText.components(of: String(text)).map { fileName($0, isQuery: true) }
         .joined(separator: "/")
     }
     var bytes: [UInt8] = []
@@ -57,17 +57,17 @@ enum URLText {
   ) -> [UInt8] {
     let source = Array(text.utf8)
     var bytes: [UInt8] = []
-    var place = 0
-    while place < source.count {
-      if source[place] == UInt8(ascii: "%"), place + 2 < source.count,
-        let high = digit(source[place + 1]), let low = digit(source[place + 2]),
+    var index = 0
+    while index < source.count {
+      if source[index] == UInt8(ascii: "%"), index + 2 < source.count,
+        let high = digit(source[index + 1]), let low = digit(source[index + 2]),
         isDecoded(high << 4 | low)
       {
         bytes.append(high << 4 | low)
-        place += 3
+        index += 3
       } else {
-        bytes.append(source[place])
-        place += 1
+        bytes.append(source[index])
+        index += 1
       }
     }
     return bytes

@@ -20,13 +20,13 @@ package struct ByteTimeline: Hashable, Sendable {
     if spans.upperBound >= counts.count {
       counts += [Int64](repeating: 0, count: spans.upperBound + 1 - counts.count)
     }
-    var placed: Int64 = 0
+    var assigned: Int64 = 0
     for index in spans {
       // Rounds the running sum and not each part, so that the total is exact.
       let part = Double((Int64(index) + 1) * microseconds - first) / Double(end - first)
       let share = index == spans.upperBound ? count : Int64(Double(count) * part)
-      counts[index] += share - placed
-      placed = share
+      counts[index] += share - assigned
+      assigned = share
     }
   }
 

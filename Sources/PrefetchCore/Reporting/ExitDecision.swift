@@ -78,7 +78,7 @@ extension ExitStatus {
 
   private static func ofContent(_ report: Report, _ failures: [Finding]) -> ExitStatus {
     let isConnectivity = failures.allSatisfy { $0.code.category == .connectivity }
-    if isConnectivity, !report.hasAnswer, !foreseesAnswer(report) { return .unavailable }
+    if isConnectivity, !report.hasResponse, !expectsResponse(report) { return .unavailable }
     if !report.mode.isOfSegments {
       return report.totals.failed == report.totals.items ? .nothing : .incomplete
     }
@@ -87,9 +87,9 @@ extension ExitStatus {
   }
 
   /// Whether a dry run expects transfers without having requested them.
-  private static func foreseesAnswer(_ report: Report) -> Bool {
+  private static func expectsResponse(_ report: Report) -> Bool {
     let totals = report.totals
-    return report.mode.foretells && totals.fetched + totals.updated + totals.revalidated > 0
+    return report.mode.predicts && totals.fetched + totals.updated + totals.revalidated > 0
   }
 
   /// Whether a later run could end better with no other change.

@@ -3,7 +3,7 @@ package struct HostPace: Hashable, Sendable {
   /// Minimum of bytes, since a connection needs some to reach its speed.
   package static let leastBytes = TransferSamples.smallestBody
   /// Age after which a measurement is no longer used.
-  package static let memory: Duration = .seconds(7 * 86_400)
+  package static let maximumAge: Duration = .seconds(7 * 86_400)
 
   package private(set) var bytes: Int64
   package private(set) var busy: Duration
@@ -15,7 +15,7 @@ package struct HostPace: Hashable, Sendable {
     self.busy = busy
   }
 
-  package var isTelling: Bool { bytes >= Self.leastBytes }
+  package var hasEnoughBytes: Bool { bytes >= Self.leastBytes }
 
   package var rate: Int64 {
     let microseconds = max(1, busy.microseconds)
@@ -24,7 +24,7 @@ package struct HostPace: Hashable, Sendable {
   }
 
   /// Adds a body that took `elapsed` and ended at the uptime `end`.
-  package mutating func note(_ more: Int64, took elapsed: Duration, until end: Duration) {
+  package mutating func record(_ more: Int64, took elapsed: Duration, until end: Duration) {
     bytes = bytes.addingSaturated(more)
     let begin = end - max(.zero, elapsed)
     guard let stretch, begin < stretch.upperBound else {

@@ -26,7 +26,7 @@ package struct Report: Sendable {
 
     package static let mostChanges = 20
 
-    mutating func note(_ item: ItemResult) {
+    mutating func recordChange(of item: ItemResult) {
       guard changes.count < Self.mostChanges, let outcome = item.outcome else { return }
       switch outcome {
       case .added, .updated, .headers, .removed:
@@ -35,7 +35,7 @@ package struct Report: Sendable {
       }
     }
 
-    mutating func note(_ arrivals: [Arrival]) {
+    mutating func recordArrivals(_ arrivals: [Arrival]) {
       for arrival in arrivals.prefix(Self.mostChanges - changes.count) {
         changes.append(Change(outcome: .added, url: arrival.url, size: arrival.body.size))
       }
@@ -76,7 +76,7 @@ package struct Report: Sendable {
   package var distrustedCollector: Failure?
   package var tier: TierFigures?
   /// Whether any server gave a response other than "not now".
-  package var hasAnswer = false
+  package var hasResponse = false
   /// Hosts that the next run must not contact until a time.
   package var gates: [HostGate] = []
   package var lessons: [ProtocolLesson: Set<String>] = [:]
@@ -106,7 +106,7 @@ package struct Report: Sendable {
   }
 
   /// Records a failure of the store; a lock held too long by another process is only a deferral.
-  package mutating func noteStoreFailure(_ failure: Failure) {
+  package mutating func recordStoreFailure(_ failure: Failure) {
     guard failure.isOfWaiting else {
       storeFailure = storeFailure ?? failure
       return
@@ -117,18 +117,18 @@ package struct Report: Sendable {
   }
 
   /// Changes the results of items that lost their bodies; usable ones become failures.
-  package mutating func noteGone(_ gone: [ItemResult]) {
+  package mutating func recordLostBodies(_ lost: [ItemResult]) {
     let listed = Dictionary(items.indices.map { (items[$0].url, $0) }) { $1 }
-    for var item in gone {
-      let place = listed[item.url]
-      if let place, items[place].failure != nil || items[place].outcome == .deferred {
-        items[place].loseBody()
+    for var item in lost {
+      let position = listed[item.url]
+      if let position, items[position].failure != nil || items[position].outcome == .deferred {
+        items[position].loseBody()
         continue
       }
-      let was = place.map { items[$0].action } ?? .keep
-      item.size = place.flatMap { items[$0].size }
-      item.isPinned = place.map { items[$0].isPinned } ?? false
-      if let place { items[place] = item } else { items.append(item) }
+      let was = position.map { items[$0].action } ?? .keep
+      item.size = position.flatMap { items[$0].size }
+      item.isPinned = position.map { items[$0].isPinned } ?? false
+      if let position { items[position] = item } else { items.append(item) }
       totals.recount(item, was: was)
       for index in segments.indices where item.segments.contains(segments[index].name) {
         segments[index].totals.recount(item, was: was)
@@ -252,9 +252,9 @@ package struct Totals: Hashable, Sendable {
   }
 
   /// Counts requests that got the same status at the first attempt.
-  package mutating func count(_ answers: Int, status: Int, wireBytes: Int64) {
-    requests += Int64(answers)
-    notModified += status == 304 ? Int64(answers) : 0
+  package mutating func count(_ responses: Int, status: Int, wireBytes: Int64) {
+    requests += Int64(responses)
+    notModified += status == 304 ? Int64(responses) : 0
     bytesWire += wireBytes
   }
 

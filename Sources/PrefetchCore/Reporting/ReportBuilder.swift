@@ -9,7 +9,7 @@ package struct ReportBuilder: Sendable {
   /// Index in the report of the last item with a URL.
   private var itemPositions: [String: Int] = [:]
   private var unexpectedKeys: Set<UnexpectedKey> = []
-  private var hasToldShortage = false
+  private var hasReportedShortage = false
 
   package init(
     mode: RunRequest.Mode,
@@ -35,7 +35,7 @@ package struct ReportBuilder: Sendable {
 
   package mutating func fold(_ fact: RunFact) {
     switch fact {
-    case .itemsDiscovered, .itemsStarted, .bytesReceived, .requestTold, .requestWaits:
+    case .itemsDiscovered, .itemsStarted, .bytesReceived, .requestTraced, .requestWaits:
       break
     case .conditionsRead(let conditions):
       report.network = conditions
@@ -60,10 +60,10 @@ package struct ReportBuilder: Sendable {
       report.totals.countArrived(arrivals.count, bytes: bytes)
       guard let position = positions[name] else { return }
       report.segments[position].totals.countArrived(arrivals.count, bytes: bytes)
-      report.segments[position].note(arrivals)
-    case .requestsAnswered(let name, let count, let status, let wireBytes):
+      report.segments[position].recordArrivals(arrivals)
+    case .requestsCounted(let name, let count, let status, let wireBytes):
       report.totals.count(count, status: status, wireBytes: wireBytes)
-      if !isBusy(status) { report.hasAnswer = true }
+      if !isBusy(status) { report.hasResponse = true }
       guard let position = positions[name] else { return }
       report.segments[position].totals.count(count, status: status, wireBytes: wireBytes)
     case .requestFinished(let request):
@@ -72,12 +72,12 @@ package struct ReportBuilder: Sendable {
         report.lessons[lesson, default: []].insert(url.authority)
       }
       if let key = request.figures.unexpectedKey, let url = request.url {
-        tell(UnexpectedKey(host: url.host, key: key))
+        reportKey(UnexpectedKey(host: url.host, key: key))
       }
       for position in request.segments.compactMap({ positions[$0] }) {
         report.segments[position].totals.count(request)
       }
-      if let status = request.status, !isBusy(status) { report.hasAnswer = true }
+      if let status = request.status, !isBusy(status) { report.hasResponse = true }
     case .manifestSettled(let name, let manifest):
       guard let position = positions[name] else { return }
       if report.segments[position].manifest.warnings.isEmpty {
@@ -87,14 +87,14 @@ package struct ReportBuilder: Sendable {
     case .itemSettled(let item):
       collect(item)
       report.totals.count(item)
-      noteStale(item)
-      noteEmpty(item)
-      noteCards(item)
-      tellShortage(item)
+      countStale(item)
+      countEmpty(item)
+      countCards(item)
+      reportShortage(item)
       for name in item.segments {
         guard let position = positions[name] else { continue }
         report.segments[position].totals.count(item)
-        report.segments[position].note(item)
+        report.segments[position].recordChange(of: item)
       }
     case .itemEvicted(let item, let was):
       report.totals.recount(item, was: was)
@@ -112,7 +112,7 @@ package struct ReportBuilder: Sendable {
       }
       if let position = positions[name] {
         report.segments[position].totals.count(item)
-        report.segments[position].note(item)
+        report.segments[position].recordChange(of: item)
       }
     case .segmentSettled(let segment):
       guard let position = positions[segment.name] else { return }
@@ -134,20 +134,20 @@ package struct ReportBuilder: Sendable {
     case .interrupted(let signal):
       report.signal = signal
     case .storeFailed(let failure):
-      report.noteStoreFailure(failure)
+      report.recordStoreFailure(failure)
     }
   }
 
   /// Reports each unexpected key once.
-  private mutating func tell(_ unexpected: UnexpectedKey) {
+  private mutating func reportKey(_ unexpected: UnexpectedKey) {
     guard unexpectedKeys.insert(unexpected).inserted else { return }
     report.diagnostics.append(unexpected.diagnostic)
   }
 
   /// Reports a full disk once, with its numbers.
-  private mutating func tellShortage(_ item: ItemResult) {
-    guard item.deferral?.rule == .freeDisk, !hasToldShortage else { return }
-    hasToldShortage = true
+  private mutating func reportShortage(_ item: ItemResult) {
+    guard item.deferral?.rule == .freeDisk, !hasReportedShortage else { return }
+    hasReportedShortage = true
     report.diagnostics.append(
       Diagnostic(
         "run.free-disk",
@@ -158,19 +158,19 @@ package struct ReportBuilder: Sendable {
     )
   }
 
-  private mutating func noteEmpty(_ item: ItemResult) {
+  private mutating func countEmpty(_ item: ItemResult) {
     guard item.outcome == .empty else { return }
     report.emptyCount += 1
     report.firstEmpty = report.firstEmpty ?? item.url
   }
 
-  private mutating func noteCards(_ item: ItemResult) {
+  private mutating func countCards(_ item: ItemResult) {
     guard item.htmlCards > 0 else { return }
     report.htmlCardCount += item.htmlCards
     report.firstHTMLCard = report.firstHTMLCard ?? item.url
   }
 
-  private mutating func noteStale(_ item: ItemResult) {
+  private mutating func countStale(_ item: ItemResult) {
     guard item.outcome == .stale else { return }
     report.staleCount += 1
     report.oldestStale = [report.oldestStale, item.confirmedAt].compactMap(\.self).min()
@@ -178,7 +178,7 @@ package struct ReportBuilder: Sendable {
 
   /// Adds an item to the report; unchanged items only if the request lists them.
   private mutating func collect(_ item: ItemResult) {
-    guard keepsItems ? listsKept || item.outcome != .unchanged : weighs(item) else { return }
+    guard keepsItems ? listsKept || item.outcome != .unchanged : affectsExit(item) else { return }
     if sharesItems { itemPositions[item.url] = report.items.count }
     report.items.append(item)
   }
@@ -193,7 +193,7 @@ package struct ReportBuilder: Sendable {
   }
 
   /// Whether the exit status or the message of a `get` depends on the item.
-  private func weighs(_ item: ItemResult) -> Bool {
+  private func affectsExit(_ item: ItemResult) -> Bool {
     item.failure != nil
       || !report.mode.isOfSegments && (item.outcome == .deferred || item.outcome == .stale)
   }

@@ -7,8 +7,8 @@ package struct ResponseTimes: Hashable, Sendable {
   private var classes: [Int64] = []
 
   package init(counts: [Int: Int64] = [:]) {
-    for (place, count) in counts where (0..<Self.classCount).contains(place) && count > 0 {
-      add(count, to: place)
+    for (index, count) in counts where (0..<Self.classCount).contains(index) && count > 0 {
+      add(count, to: index)
     }
   }
 
@@ -17,7 +17,7 @@ package struct ResponseTimes: Hashable, Sendable {
     return Dictionary(uniqueKeysWithValues: pairs)
   }
 
-  package var answers: Int64 {
+  package var responses: Int64 {
     classes.reduce(0) { $0.addingSaturated($1) }
   }
 
@@ -25,28 +25,28 @@ package struct ResponseTimes: Hashable, Sendable {
     classes.isEmpty
   }
 
-  package mutating func note(_ time: Duration) {
+  package mutating func record(_ time: Duration) {
     add(1, to: Self.class(of: time))
   }
 
   package mutating func add(_ others: ResponseTimes) {
-    for (place, count) in others.classes.enumerated() where count > 0 { add(count, to: place) }
+    for (index, count) in others.classes.enumerated() where count > 0 { add(count, to: index) }
   }
 
-  private mutating func add(_ count: Int64, to place: Int) {
-    while classes.count <= place { classes.append(0) }
-    classes[place] = classes[place].addingSaturated(count)
+  private mutating func add(_ count: Int64, to index: Int) {
+    while classes.count <= index { classes.append(0) }
+    classes[index] = classes[index].addingSaturated(count)
   }
 
   /// Returns the percentile of the response times; nil without responses.
   package func percentile(_ percent: Int) -> Duration? {
-    let all = answers
+    let all = responses
     guard all > 0 else { return nil }
     let wanted = max(1, (Double(all) * Double(percent) / 100).rounded(.up))
     var seen: Double = 0
-    for (place, count) in classes.enumerated() {
+    for (index, count) in classes.enumerated() {
       seen += Double(count)
-      if seen >= wanted { return Self.end(of: place) }
+      if seen >= wanted { return Self.end(of: index) }
     }
     return nil
   }
@@ -68,10 +68,10 @@ package struct ResponseTimes: Hashable, Sendable {
     return (octave - 2) * steps + (microseconds >> (octave - 3)) - steps
   }
 
-  private static func end(of place: Int) -> Duration {
-    guard place >= steps else { return .microseconds(place) }
-    let shift = place / steps - 1
-    return .microseconds(((place % steps + steps + 1) << shift) - 1)
+  private static func end(of index: Int) -> Duration {
+    guard index >= steps else { return .microseconds(index) }
+    let shift = index / steps - 1
+    return .microseconds(((index % steps + steps + 1) << shift) - 1)
   }
 }
 

@@ -18,7 +18,7 @@ package struct TransferLog: Sendable {
 
   package init() {}
 
-  package mutating func note(_ request: RequestResult, in runStart: Instant) {
+  package mutating func add(_ request: RequestResult, in runStart: Instant) {
     guard let started = request.figures.started else { return }
     let length = request.figures.total ?? .zero
     let entry = Transfer(request: request, start: max(.zero, started - runStart), length: length)

@@ -101,12 +101,13 @@ extension RunPolicy {
   }
 
   private func mayReachLocal(_ host: String, named provenance: Provenance) -> Bool {
-    provenance == .local || transportSecurity.allowsLocalNetworking == true || names(host)
+    provenance == .local || transportSecurity.allowsLocalNetworking == true
+      || configures(host: host)
   }
 
   /// Whether the configuration names a host as a source or in an exception of its own.
-  func names(_ host: String) -> Bool {
-    connections.isNamed(host) || transportSecurity.exceptions.names(host)
+  func configures(host: String) -> Bool {
+    connections.isNamed(host) || transportSecurity.exceptions.listsExactly(host: host)
   }
 
   /// Returns why a request's URL is refused; the resolved address is checked later.

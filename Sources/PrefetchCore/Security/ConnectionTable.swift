@@ -18,12 +18,12 @@ package struct ConnectionTable: Sendable {
   private var policy: RunPolicy {
     _read { yield shared.value }
   }
-  let asksForPurpose: Bool
+  let dependsOnPurpose: Bool
   /// Whether the general settings suffice, unless a public server named the host.
-  private let isPlain: Bool
+  private let hasOnlyDefaults: Bool
   let addsHeaders: Bool
   /// Whether plain http may be refused after it was allowed, or be read by a proxy.
-  let watchesPlainHTTP: Bool
+  let rechecksPlainHTTP: Bool
   private var known: [Key: Shared<ConnectionRules>?] = [:]
   private var last: Known?
   private var until = Instant.distantFuture
@@ -31,12 +31,12 @@ package struct ConnectionTable: Sendable {
   package init(_ policy: RunPolicy) {
     shared = Shared(policy)
     let security = policy.transportSecurity
-    asksForPurpose = security.asksForPurpose
+    dependsOnPurpose = security.dependsOnPurpose
     addsHeaders = !policy.connections.rules.isEmpty || policy.connections.netrc != nil
-    watchesPlainHTTP =
+    rechecksPlainHTTP =
       policy.connections.mayBeProxied
       || security.exceptions.all.contains { $0.exception.expires != nil }
-    isPlain =
+    hasOnlyDefaults =
       security == TransportSecurity() && policy.connections.pins.isEmpty
       && policy.connections.clients.isEmpty && !addsHeaders
   }
@@ -54,7 +54,7 @@ package struct ConnectionTable: Sendable {
     isFirstOrigin: @autoclosure () -> Bool,
     at now: Instant
   ) -> Terms {
-    if isPlain, provenance == .local { return Terms() }
+    if hasOnlyDefaults, provenance == .local { return Terms() }
     guard addsHeaders else {
       return Terms(
         connection: rules(for: url, purpose: purpose, named: provenance, rule: nil, at: now)
@@ -76,8 +76,8 @@ package struct ConnectionTable: Sendable {
 
   /// Adds connection rules and header fields to a request; returns whether the fields can
   /// authenticate us.
-  package mutating func equip(
-    _ request: inout TransferRequest,
+  package mutating func addTerms(
+    to request: inout TransferRequest,
     for purpose: RequestPurpose,
     named provenance: Provenance,
     isFirstOrigin: Bool,
@@ -96,13 +96,13 @@ package struct ConnectionTable: Sendable {
   }
 
   func isNamed(_ host: String) -> Bool {
-    policy.names(host)
+    policy.configures(host: host)
   }
 
   /// Returns why a request may not be sent although its URL was allowed: an exception has expired,
   /// or a proxy would read the license.
   ///
-  /// Needed only if ``watchesPlainHTTP``.
+  /// Needed only if ``rechecksPlainHTTP``.
   func objection(to exchange: Exchange, at now: Instant) -> Failure? {
     let url = exchange.hop
     guard url.scheme == .http else { return nil }
@@ -180,8 +180,8 @@ extension RunPolicy {
   package func nextExpiry(after now: Instant) -> Instant? {
     let exceptions = transportSecurity.exceptions.all.compactMap(\.exception.expires)
     let pins = connections.pins.all.compactMap(\.expires)
-    let plain = transportSecurity.plainHosts.values.compactMap(\.expires)
-    return (exceptions + plain + pins).filter { now < $0 }.min()
+    let plainHosts = transportSecurity.plainHosts.values.compactMap(\.expires)
+    return (exceptions + plainHosts + pins).filter { now < $0 }.min()
   }
 }
 

@@ -27,8 +27,8 @@ package struct ExceptionTable: Hashable, Sendable {
       }
       ranges.removeAll { $0.range == range }
       guard let newValue else { return }
-      let place = ranges.firstIndex { $0.range.length < range.length } ?? ranges.endIndex
-      ranges.insert(Range(range: range, name: key, exception: newValue), at: place)
+      let index = ranges.firstIndex { $0.range.length < range.length } ?? ranges.endIndex
+      ranges.insert(Range(range: range, name: key, exception: newValue), at: index)
     }
   }
 
@@ -42,7 +42,7 @@ package struct ExceptionTable: Hashable, Sendable {
   }
 
   /// Whether a host is listed itself, not only by a parent domain.
-  func names(_ host: String) -> Bool {
+  func listsExactly(host: String) -> Bool {
     if isEmpty { return false }
     guard let address = IPAddress(host: host) else { return names[host] != nil }
     return ranges.contains { $0.range.contains(address) }

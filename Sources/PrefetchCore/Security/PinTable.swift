@@ -7,11 +7,11 @@ package struct PinTable: Hashable, Sendable {
     package var authority: [ContentDigest]?
     package var onlyReports = false
     package var expires: Instant?
-    package var place: String
+    package var location: String
 
-    package init(host: String = "", place: String = "") {
+    package init(host: String = "", location: String = "") {
       self.host = host
-      self.place = place
+      self.location = location
     }
 
     package func isOver(at now: Instant) -> Bool {
@@ -66,7 +66,7 @@ package struct PinTable: Hashable, Sendable {
     var rule = PinRule(
       leaf: leaves.isEmpty ? nil : leaves.reduce(into: []) { $0.formUnion($1) },
       authority: authorities.isEmpty ? nil : authorities.reduce(into: []) { $0.formUnion($1) },
-      entries: entries.map(\.place)
+      entries: entries.map(\.location)
     )
     rule.onlyReports = onlyReports
     return rule

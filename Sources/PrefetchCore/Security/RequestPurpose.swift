@@ -21,7 +21,7 @@ package enum Provenance: Hashable, Sendable {
   case publicServer
 
   /// Classifies by the responding address, which has no meaning behind a proxy.
-  package init(answeredFrom address: String?, throughProxy isProxied: Bool) {
+  package init(remoteAddress address: String?, throughProxy isProxied: Bool) {
     let isLocal = !isProxied && address.flatMap { IPAddress($0) }?.isLocal == true
     self = isLocal ? .local : .publicServer
   }

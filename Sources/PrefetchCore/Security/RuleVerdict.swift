@@ -157,7 +157,9 @@ extension RunPolicy {
       return RuleVerdict("transport.rules", .silent, "none matches")
     }
     let rule = connections.rules[number]
-    let headers = rule.headers(for: purpose, isFirstOrigin: segment.chose(url)).map(\.name)
+    let headers = rule.headers(for: purpose, isFirstOrigin: segment.mayChooseServer(of: url)).map(
+      \.name
+    )
     let parts = [
       rule.url.map { "matches `\($0.text)`" } ?? "matches everything",
       rule.proxy.map { $0 == .none ? "no proxy" : "a proxy of its own" },

@@ -89,7 +89,7 @@ package struct TransportSecurity: Hashable, Sendable {
     return allowsArbitraryLoads && !hasNarrowerKeys ? .arbitraryLoads : .rules
   }
 
-  package var asksForPurpose: Bool {
+  package var dependsOnPurpose: Bool {
     allowsArbitraryLoadsForMedia == true || allowsArbitraryLoadsInWebContent == true
   }
 

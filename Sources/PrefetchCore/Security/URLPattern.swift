@@ -91,35 +91,35 @@ package struct URLPattern: Hashable, Sendable {
 
   /// Matches with backtracking to the last `*`, then to the last `**`.
   private static func matches(_ pattern: ArraySlice<Token>, _ text: ArraySlice<UInt8>) -> Bool {
-    var (token, place) = (pattern.startIndex, text.startIndex)
-    var part: (token: Int, place: Int)?
-    var anything: (token: Int, place: Int)?
+    var (token, index) = (pattern.startIndex, text.startIndex)
+    var part: (token: Int, index: Int)?
+    var anything: (token: Int, index: Int)?
     while true {
       if token < pattern.endIndex {
         switch pattern[token] {
         case .anything:
-          (anything, part) = ((token, place), nil)
+          (anything, part) = ((token, index), nil)
           token += 1
           continue
         case .part:
-          part = (token, place)
+          part = (token, index)
           token += 1
           continue
         case .byte(let byte):
-          if place < text.endIndex, text[place] == byte {
-            (token, place) = (token + 1, place + 1)
+          if index < text.endIndex, text[index] == byte {
+            (token, index) = (token + 1, index + 1)
             continue
           }
         }
-      } else if place == text.endIndex {
+      } else if index == text.endIndex {
         return true
       }
-      if let last = part, last.place < text.endIndex, text[last.place] != UInt8(ascii: "/") {
-        part = (last.token, last.place + 1)
-        (token, place) = (last.token + 1, last.place + 1)
-      } else if let last = anything, last.place < text.endIndex {
-        (anything, part) = ((last.token, last.place + 1), nil)
-        (token, place) = (last.token + 1, last.place + 1)
+      if let last = part, last.index < text.endIndex, text[last.index] != UInt8(ascii: "/") {
+        part = (last.token, last.index + 1)
+        (token, index) = (last.token + 1, last.index + 1)
+      } else if let last = anything, last.index < text.endIndex {
+        (anything, part) = ((last.token, last.index + 1), nil)
+        (token, index) = (last.token + 1, last.index + 1)
       } else {
         return false
       }

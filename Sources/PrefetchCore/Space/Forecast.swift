@@ -5,7 +5,7 @@ struct Forecast: Sendable {
     var item: Int
     /// Result of the probe; nil while the item keeps it itself.
     var result: ItemResult?
-    var toldSize: Int64?
+    var reportedSize: Int64?
   }
 
   var items: [Item] = []
@@ -31,7 +31,7 @@ extension Space {
   }
 
   /// Returns whether the disk has room in any case; if so, counts the item.
-  mutating func foretellFits(_ size: Int64?) -> Bool {
+  mutating func predictsRoom(for size: Int64?) -> Bool {
     guard rules.limit == nil, isMeasured else { return false }
     guard let free else { return true }
     let left = free.addingSaturated(-forecast.bytes).addingSaturated(-minimumFree)
@@ -53,22 +53,22 @@ extension Space {
     var key: URLKey
     var digest: ContentDigest?
 
-    fileprivate var place: ContentDigest {
-      digest ?? ContentDigest(standingFor: key)
+    fileprivate var roomKey: ContentDigest {
+      digest ?? ContentDigest(placeholderFor: key)
     }
   }
 
   /// Returns the objection of `cache.size` to a body, without a trial, which would copy the room.
-  func foretellFull(_ body: Coming) -> Objection? {
+  func predictLimitObjection(to body: Coming) -> Objection? {
     let owner = Room.Owner.item(body.key)
     guard rules.limit != nil,
-      room?.fits(body.place, size: body.size ?? 1, rank: body.rank, of: owner) == false
+      room?.fits(body.roomKey, size: body.size ?? 1, rank: body.rank, of: owner) == false
     else { return nil }
     return .full(available: room?.available(for: body.rank, of: owner) ?? 0)
   }
 
   /// Returns the objection of the disk to a body; without one, counts the body.
-  mutating func foretellDisk(_ body: Coming) -> Objection? {
+  mutating func predictDiskObjection(to body: Coming) -> Objection? {
     guard let free, minimumFree > 0 else { return nil }
     let left = free.addingSaturated(-forecast.bytes)
     let shortage = minimumFree.addingSaturated(max(1, body.size ?? 1)) - left
@@ -78,13 +78,13 @@ extension Space {
     return nil
   }
 
-  mutating func foretellAdmitted(_ body: Coming) {
+  mutating func predictAdmission(of body: Coming) {
     guard rules.limit != nil else { return }
-    _ = room?.admit(body.place, size: body.size ?? 1, rank: body.rank, of: .item(body.key))
+    _ = room?.admit(body.roomKey, size: body.size ?? 1, rank: body.rank, of: .item(body.key))
   }
 
   /// Returns the objection to a body by its declared size alone, before any request.
-  func foretellUnasked(_ body: Coming) -> Objection? {
+  func predictObjection(toUnrequested body: Coming) -> Objection? {
     let need = body.size ?? 1
     let available = room?.available(for: body.rank, of: .item(body.key)) ?? .max
     if rules.limit != nil, need > available { return .full(available: available) }
@@ -99,16 +99,16 @@ extension Space {
   mutating func endForecast() -> [ContentDigest] {
     forecast.isBeingMade = false
     if rules.limit != nil { room?.shrink() }
-    return room?.takeEvicted(keepingWhatFits: !forecast.isDiskShort) ?? []
+    return room?.drainEvicted(keepingWhatFits: !forecast.isDiskShort) ?? []
   }
 
   /// Records which items would lose these bodies; items in `leaving` are removed anyway.
-  mutating func foretellEvictions(of digests: [ContentDigest], leaving: Set<Int64>) {
+  mutating func predictEvictions(of digests: [ContentDigest], leaving: Set<Int64>) {
     guard let stock = forecast.stock else { return }
-    let going = Set(digests)
+    let evictedDigests = Set(digests)
     let inventory = stock.inventory
     for (position, row) in inventory.rows.enumerated()
-    where row.hasBody && going.contains(row.digest) && !leaving.contains(row.item) {
+    where row.hasBody && evictedDigests.contains(row.digest) && !leaving.contains(row.item) {
       // The item's new body may be smaller than the evicted one and fit.
       if room?.body(of: row.key) != nil { continue }
       let segments = inventory.holders(of: position).map { inventory.segmentKeys[$0] }
@@ -120,7 +120,7 @@ extension Space {
 
 extension ContentDigest {
   /// Placeholder digest, unique per URL, for a body that no run has stored.
-  fileprivate init(standingFor key: URLKey) {
+  fileprivate init(placeholderFor key: URLKey) {
     self.init(first: key.first, second: key.second, third: ~key.first, fourth: ~key.second)
   }
 }

@@ -9,11 +9,11 @@ struct Reservations: Sendable {
 
   private var byItem: [Int: Reservation] = [:]
   /// Number of plain items with a reservation; their bytes are in their columns.
-  private var plainCount = 0
+  private var simpleCount = 0
   private(set) var bytes: Int64 = 0
 
   var isEmpty: Bool {
-    byItem.isEmpty && plainCount == 0
+    byItem.isEmpty && simpleCount == 0
   }
 
   func has(_ item: Int) -> Bool {
@@ -54,23 +54,23 @@ struct Reservations: Sendable {
 
   // MARK: Plain items
 
-  mutating func makePlain(_ size: Int64) {
-    plainCount += 1
+  mutating func addSimple(_ size: Int64) {
+    simpleCount += 1
     bytes += size
   }
 
-  mutating func changePlain(by more: Int64) {
+  mutating func changeSimple(by more: Int64) {
     bytes += more
   }
 
-  mutating func dropPlain(_ size: Int64) {
-    plainCount -= 1
+  mutating func removeSimple(_ size: Int64) {
+    simpleCount -= 1
     bytes -= size
   }
 
   /// Moves the reservation of a plain item that became active.
   mutating func adopt(_ item: Int, bytes: Int64, isGrowing: Bool) {
-    plainCount -= 1
-    byItem[item] = Reservation(rank: .passing, bytes: bytes, isGrowing: isGrowing)
+    simpleCount -= 1
+    byItem[item] = Reservation(rank: .undeclared, bytes: bytes, isGrowing: isGrowing)
   }
 }

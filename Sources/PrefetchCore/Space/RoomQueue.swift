@@ -27,21 +27,21 @@ struct RoomQueue: Sendable {
     parked.append(item)
   }
 
-  mutating func tell() {
+  mutating func announceRoom() {
     hasNews = !waiting.isEmpty
   }
 
-  mutating func takeWaiting() -> [Int] {
+  mutating func drainWaiting() -> [Int] {
     defer { waiting = [] }
     return waiting
   }
 
-  mutating func takeNews() -> Bool {
+  mutating func consumeNews() -> Bool {
     defer { hasNews = false }
     return hasNews
   }
 
-  mutating func takeParked() -> [Int] {
+  mutating func drainParked() -> [Int] {
     defer { (parked, isLastLook) = ([], true) }
     return parked
   }

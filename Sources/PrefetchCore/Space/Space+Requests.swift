@@ -5,14 +5,14 @@ extension Space {
     var isNew: Bool
     var owner: Room.Owner
     /// Eviction rank; needed only if ``Space/ranks(_:)`` returns true.
-    var rank = ContentRank.passing
+    var rank = ContentRank.undeclared
 
     fileprivate var bytes: Int64 {
       isNew ? size ?? 1 : 0
     }
   }
 
-  enum Answer: Sendable {
+  enum Verdict: Sendable {
     case granted(Grant)
     /// The item waits for others (nil) or for a reading, which counts all bodies if true.
     case waits(measuring: Bool?)
@@ -36,13 +36,13 @@ extension Space {
   }
 
   /// Decides whether an item may be requested now, and reserves room if it may.
-  mutating func request(_ item: Int, _ need: Need) -> Answer {
+  mutating func request(_ item: Int, _ need: Need) -> Verdict {
     guard isMeasured, rules.limit == nil || room != nil else {
       return wait(item, measuring: false)
     }
     let bytes = need.bytes
     var grant = Grant()
-    var rank = ContentRank.passing
+    var rank = ContentRank.undeclared
     if rules.limit != nil, let room {
       rank = need.rank
       let reserved = reservations.bytes(before: rank)
@@ -67,7 +67,7 @@ extension Space {
       guard room?.free(shortage, for: need.rank) == true else {
         return .deferred(free: free - reservations.bytes)
       }
-      grant.evicted = takeEvicted(keepingWhatFits: false)
+      grant.evicted = drainEvicted(keepingWhatFits: false)
       self.free = free + shortage
     }
     grant.diskLimit = need.isNew && need.size != nil ? nil : diskLeft
@@ -76,16 +76,16 @@ extension Space {
     return .granted(grant)
   }
 
-  private mutating func wait(_ item: Int, measuring inDetail: Bool?) -> Answer {
+  private mutating func wait(_ item: Int, measuring inDetail: Bool?) -> Verdict {
     queue.wait(item)
     return .waits(measuring: inDetail)
   }
 
   /// Reserves room for a plain item; nil if the decision needs an active item.
-  mutating func requestPlain(_ size: Int64?) -> Grant? {
+  mutating func requestSimple(_ size: Int64?) -> Grant? {
     guard isMeasured, shortage(of: size ?? 1) <= 0 else { return nil }
     let grant = Grant(diskLimit: size == nil ? diskLeft : nil)
-    reservations.makePlain(size ?? 0)
+    reservations.addSimple(size ?? 0)
     return grant
   }
 
@@ -114,18 +114,18 @@ extension Space {
 
   mutating func end(_ item: Int, leavesRoom: Bool) {
     guard reservations.drop(item) else { return }
-    if leavesRoom || reservations.isEmpty { queue.tell() }
+    if leavesRoom || reservations.isEmpty { queue.announceRoom() }
   }
 
-  mutating func endPlain(_ size: Int64) {
-    reservations.dropPlain(size)
-    if reservations.isEmpty { queue.tell() }
+  mutating func endSimple(_ size: Int64) {
+    reservations.removeSimple(size)
+    if reservations.isEmpty { queue.announceRoom() }
   }
 
   /// Returns the waiting items if a reservation has shrunk, or none is left.
-  mutating func takeRetries() -> [Int] {
-    let hasNews = queue.takeNews()
+  mutating func drainRetries() -> [Int] {
+    let hasNews = queue.consumeNews()
     guard hasNews || reservations.isEmpty && !isMeasuring else { return [] }
-    return queue.takeWaiting()
+    return queue.drainWaiting()
   }
 }

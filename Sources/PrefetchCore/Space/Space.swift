@@ -1,6 +1,6 @@
 /// Decides what fits into cache and disk and what is evicted, before a request and a commit.
 struct Space: Sendable {
-  private enum Question: Hashable, Sendable {
+  private enum PendingReading: Hashable, Sendable {
     case items(isDetailed: Bool)
     /// A commit waits for it, since another process may have written.
     case commit(isDetailed: Bool)
@@ -20,7 +20,7 @@ struct Space: Sendable {
   /// Free bytes on the disk; nil if unknown or no rule needs it.
   var free: Int64?
   private(set) var minimumFree: Int64 = 0
-  private var question: Question?
+  private var pendingReading: PendingReading?
   private(set) var isMeasured = false
   /// Whether a reading for the next commit has come.
   private var isChecked = false
@@ -30,7 +30,7 @@ struct Space: Sendable {
   var queue = RoomQueue()
   private(set) var evicted: Set<ContentDigest> = []
   /// Last action for each item whose body may still be evicted; kept items are absent.
-  private(set) var endings: [URLKey: ItemAction] = [:]
+  private(set) var lastActions: [URLKey: ItemAction] = [:]
   /// Whether the cache was shrunk to a limit that may have been lowered.
   var hasShrunk = false
   var forecast = Forecast()
@@ -45,7 +45,7 @@ struct Space: Sendable {
 
   // MARK: Readings
 
-  var isMeasuring: Bool { question != nil }
+  var isMeasuring: Bool { pendingReading != nil }
 
   /// Whether a reading is needed before the first request.
   var lacksReading: Bool {
@@ -54,53 +54,53 @@ struct Space: Sendable {
 
   /// Begins a reading and returns whether it counts all bodies; nil if one is in progress.
   mutating func beginReading(inDetail: Bool) -> Bool? {
-    guard question == nil else { return nil }
+    guard pendingReading == nil else { return nil }
     let isDetailed = inDetail || rules.limit != nil
-    question = .items(isDetailed: isDetailed)
+    pendingReading = .items(isDetailed: isDetailed)
     return isDetailed
   }
 
   /// Begins the reading that a commit of bodies waits for; returns whether it counts all bodies.
   mutating func beginCheck() -> Bool {
     let isDetailed = room == nil
-    question = .commit(isDetailed: isDetailed)
+    pendingReading = .commit(isDetailed: isDetailed)
     return isDetailed
   }
 
   /// Returns whether a reading for the commit has come; uses it up, since one per commit is enough.
-  mutating func takeCheck() -> Bool {
+  mutating func consumeCheck() -> Bool {
     guard room != nil, isChecked else { return false }
     isChecked = false
     return true
   }
 
-  /// Whether ``take(_:in:foretells:)`` will count all bodies, and needs the content order.
+  /// Whether ``receive(_:in:predicts:)`` will count all bodies, and needs the content order.
   func counts(_ reading: RoomReading) -> Bool {
-    reading.stock != nil && refusals <= Self.patience
+    reading.stock != nil && refusals <= Self.mostRefusals
   }
 
   /// Number of refused commits after which bodies are no longer counted.
-  private static let patience = 3
+  private static let mostRefusals = 3
 
   /// Takes a reading; returns whether waiting items should be tried again.
-  mutating func take(_ reading: RoomReading, in order: ContentOrder?, foretells: Bool) -> Bool {
-    let isDetailed = question?.isDetailed ?? false
-    if case .commit = question {
+  mutating func receive(_ reading: RoomReading, in order: ContentOrder?, predicts: Bool) -> Bool {
+    let isDetailed = pendingReading?.isDetailed ?? false
+    if case .commit = pendingReading {
       isChecked = true
       guard isDetailed else {
-        question = nil
-        note(reading)
+        pendingReading = nil
+        applyReading(reading)
         return false
       }
     }
-    question = nil
+    pendingReading = nil
     isMeasured = true
     if reading.stock != nil { room = nil }
-    note(reading)
+    applyReading(reading)
     if let order, let stock = reading.stock {
       version = reading.version
       room = Room(limit: rules.limit, stock: stock) { order.rank(of: $0, in: stock) }
-      if foretells { forecast.stock = stock }
+      if predicts { forecast.stock = stock }
     } else if isDetailed {
       // The commit finds out what fits; after a refusal nothing more fits.
       room = Room(uncounted: refusals > 0 ? rules.limit : nil)
@@ -109,7 +109,7 @@ struct Space: Sendable {
   }
 
   /// Records the free disk space, and forgets ``room`` if another process has written.
-  mutating func note(_ reading: RoomReading) {
+  mutating func applyReading(_ reading: RoomReading) {
     free = reading.disk?.free
     minimumFree = reading.disk.map { rules.minimumFree(of: $0.size) } ?? 0
     if let used = reading.used, let room, room.isCounted,
@@ -142,10 +142,10 @@ struct Space: Sendable {
   }
 
   /// Returns the bodies to evict for the admitted ones.
-  mutating func takeEvicted(keepingWhatFits: Bool = true) -> [ContentDigest] {
-    let going = room?.takeEvicted(keepingWhatFits: keepingWhatFits) ?? []
-    evicted.formUnion(going)
-    return going
+  mutating func drainEvicted(keepingWhatFits: Bool = true) -> [ContentDigest] {
+    let digests = room?.drainEvicted(keepingWhatFits: keepingWhatFits) ?? []
+    evicted.formUnion(digests)
+    return digests
   }
 
   /// Records a body that another process has removed.
@@ -157,7 +157,7 @@ struct Space: Sendable {
     // Other processes may have stopped writing, so bodies can be counted again.
     if refusals > 0, room?.isCounted == false { room = nil }
     refusals = 0
-    note(reading)
+    applyReading(reading)
   }
 
   /// Records that the store refused a commit; the bodies in `kept` were not evicted after all.
@@ -167,13 +167,13 @@ struct Space: Sendable {
     evicted.subtract(kept)
   }
 
-  /// Whether ``endings`` is needed, because bodies may be evicted.
-  var remembersEndings: Bool {
+  /// Whether ``lastActions`` is needed, because bodies may be evicted.
+  var remembersLastActions: Bool {
     rules.limit != nil || room != nil
   }
 
-  mutating func note(_ ending: ItemAction, of key: URLKey) {
-    endings[key] = ending
+  mutating func recordAction(_ action: ItemAction, of key: URLKey) {
+    lastActions[key] = action
   }
 
   mutating func shrink() {

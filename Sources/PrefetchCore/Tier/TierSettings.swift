@@ -42,7 +42,7 @@ package enum TierTrouble: Hashable, Sendable {
 }
 
 /// Question to a second tier in place of a request to an origin.
-package struct TierQuestion: Hashable, Sendable {
+package struct TierRequest: Hashable, Sendable {
   /// Digest of a sufficient body, from any source.
   package var digest: ContentDigest?
   /// Lifetimes granted to an answer that other machines got; nil if only the origin may answer.
@@ -65,7 +65,7 @@ package struct TierFigures: Hashable, Sendable {
   package var hits: Int64 = 0
   package var hitBytes: Int64 = 0
   /// Number of origin answers from the tier, for which no origin was asked.
-  package var answers: Int64 = 0
+  package var originResponses: Int64 = 0
   package var misses: Int64 = 0
   package var written: Int64 = 0
   package var writtenBytes: Int64 = 0
@@ -77,7 +77,7 @@ package struct TierFigures: Hashable, Sendable {
     self.host = host
   }
 
-  package mutating func note(_ failure: Failure) {
+  package mutating func recordFailure(_ failure: Failure) {
     troubles += 1
     // A breach of trust outranks all other failures.
     let isGraver = failure.code.category == .trust && trouble?.code.category != .trust
@@ -87,7 +87,7 @@ package struct TierFigures: Hashable, Sendable {
 
 package protocol SecondTier: AnyObject {
   /// Queues stored answers for sending.
-  func offer(_ answers: [OriginAnswer])
+  func offer(_ responses: [OriginResponse])
   /// Whether anything is being sent; it proceeds only while the transport waits.
   var isWriting: Bool { get }
   var figures: TierFigures { get }

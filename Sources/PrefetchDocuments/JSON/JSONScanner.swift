@@ -60,14 +60,14 @@ extension JSONScanner {
     var location = location()
     let before = continuations
     offset += 1
-    var pieceStart = offset
+    var chunkStart = offset
     var decoded: [UInt8] = []
     while offset < bytes.count, bytes[offset] != UInt8(ascii: "\"") {
       let byte = bytes[offset]
       if byte == UInt8(ascii: "\\") {
-        decoded += bytes[pieceStart..<offset]
+        decoded += bytes[chunkStart..<offset]
         try escape(into: &decoded)
-        pieceStart = offset
+        chunkStart = offset
         continue
       }
       if byte < 0x20 { throw controlCharacter(byte, opening: location) }
@@ -77,9 +77,9 @@ extension JSONScanner {
     guard offset < bytes.count else { throw unclosed(location) }
     let text: String
     if decoded.isEmpty {
-      text = String(decoding: bytes[pieceStart..<offset], as: UTF8.self)
+      text = String(decoding: bytes[chunkStart..<offset], as: UTF8.self)
     } else {
-      decoded += bytes[pieceStart..<offset]
+      decoded += bytes[chunkStart..<offset]
       text = String(decoding: decoded, as: UTF8.self)
     }
     offset += 1
@@ -129,12 +129,12 @@ extension JSONScanner {
     offset += 6 * units.count
   }
 
-  private func codeUnit(at place: Int) -> UInt16? {
-    guard place + 6 <= bytes.count, bytes[place] == UInt8(ascii: "\\"),
-      bytes[place + 1] == UInt8(ascii: "u")
+  private func codeUnit(at index: Int) -> UInt16? {
+    guard index + 6 <= bytes.count, bytes[index] == UInt8(ascii: "\\"),
+      bytes[index + 1] == UInt8(ascii: "u")
     else { return nil }
     var unit: UInt16 = 0
-    for digit in bytes[place + 2..<place + 6] {
+    for digit in bytes[index + 2..<index + 6] {
       switch digit {
       case UInt8(ascii: "0")...UInt8(ascii: "9"):
         unit = unit << 4 | UInt16(digit & 0x0F)
@@ -169,8 +169,8 @@ extension JSONScanner {
     )
   }
 
-  private func scalar(at place: Int) -> String {
-    String(decoding: bytes[place..<min(place + 4, bytes.count)], as: UTF8.self)
+  private func scalar(at index: Int) -> String {
+    String(decoding: bytes[index..<min(index + 4, bytes.count)], as: UTF8.self)
       .unicodeScalars.first.map { String($0) } ?? ""
   }
 }
@@ -180,33 +180,33 @@ extension JSONScanner {
 extension JSONScanner {
   mutating func number() throws(Diagnostic) -> (String, SourceLocation) {
     let end = runEnd()
-    var place = offset
-    if bytes[place] == UInt8(ascii: "-") { place += 1 }
-    let whole = digits(from: place, to: end)
-    guard whole > place else { throw malformed("a number takes a digit after `-`", end) }
-    guard whole == place + 1 || bytes[place] != UInt8(ascii: "0") else {
+    var index = offset
+    if bytes[index] == UInt8(ascii: "-") { index += 1 }
+    let whole = digits(from: index, to: end)
+    guard whole > index else { throw malformed("a number takes a digit after `-`", end) }
+    guard whole == index + 1 || bytes[index] != UInt8(ascii: "0") else {
       throw malformed("a number takes no leading zero", end, hint: "put text in double quotes")
     }
-    place = whole
-    if place < end, bytes[place] == UInt8(ascii: ".") {
-      let fraction = digits(from: place + 1, to: end)
-      guard fraction > place + 1 else {
+    index = whole
+    if index < end, bytes[index] == UInt8(ascii: ".") {
+      let fraction = digits(from: index + 1, to: end)
+      guard fraction > index + 1 else {
         throw malformed("a number takes a digit after its point", end)
       }
-      place = fraction
+      index = fraction
     }
-    if place < end, bytes[place] | 0x20 == UInt8(ascii: "e") {
+    if index < end, bytes[index] | 0x20 == UInt8(ascii: "e") {
       let isSigned =
-        place + 1 < end
-        && (bytes[place + 1] == UInt8(ascii: "+") || bytes[place + 1] == UInt8(ascii: "-"))
-      place += isSigned ? 2 : 1
-      let exponent = digits(from: place, to: end)
-      guard exponent > place else {
+        index + 1 < end
+        && (bytes[index + 1] == UInt8(ascii: "+") || bytes[index + 1] == UInt8(ascii: "-"))
+      index += isSigned ? 2 : 1
+      let exponent = digits(from: index, to: end)
+      guard exponent > index else {
         throw malformed("a number takes a digit in its exponent", end)
       }
-      place = exponent
+      index = exponent
     }
-    guard place == end else {
+    guard index == end else {
       throw malformed(
         "`\(run(to: end).quotable)` is not a number",
         end,
@@ -228,29 +228,29 @@ extension JSONScanner {
       default: nil
       }
     guard let scalar else { throw unexpectedValue(byte, text, length: end - offset) }
-    let place = location(length: end - offset)
+    let found = location(length: end - offset)
     offset = end
-    return (scalar, place)
+    return (scalar, found)
   }
 
   private func runEnd() -> Int {
-    var place = offset
-    while place < bytes.count {
-      switch bytes[place] {
+    var index = offset
+    while index < bytes.count {
+      switch bytes[index] {
       case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
         UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "$"),
         UInt8(ascii: "."), UInt8(ascii: "+"), UInt8(ascii: "-"):
-        place += 1
-      default: return place
+        index += 1
+      default: return index
       }
     }
-    return place
+    return index
   }
 
   private func digits(from start: Int, to end: Int) -> Int {
-    var place = start
-    while place < end, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[place]) { place += 1 }
-    return place
+    var index = start
+    while index < end, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[index]) { index += 1 }
+    return index
   }
 
   private func run(to end: Int) -> String {

@@ -38,7 +38,7 @@ extension JSONValue {
         self =
           Int64(scalar.text).map { .integer($0) } ?? Double(scalar.text).map { .double($0) }
           ?? .string(scalar.text)
-      case .plain, .string, .date, .data: self = .string(scalar.text)
+      case .unquoted, .string, .date, .data: self = .string(scalar.text)
       }
     }
   }

@@ -91,20 +91,20 @@ extension JSONWriter {
   private mutating func write(_ text: String) {
     bytes.append(UInt8(ascii: "\""))
     let utf8 = Array(text.utf8)
-    var pieceStart = 0
-    var place = 0
-    while place < utf8.count {
-      let length = escapedLength(utf8, at: place)
+    var chunkStart = 0
+    var index = 0
+    while index < utf8.count {
+      let length = escapedLength(utf8, at: index)
       guard length > 0 else {
-        place += 1
+        index += 1
         continue
       }
-      bytes += utf8[pieceStart..<place]
-      writeEscape(of: utf8[place..<place + length])
-      place += length
-      pieceStart = place
+      bytes += utf8[chunkStart..<index]
+      writeEscape(of: utf8[index..<index + length])
+      index += length
+      chunkStart = index
     }
-    bytes += utf8[pieceStart...]
+    bytes += utf8[chunkStart...]
     bytes.append(UInt8(ascii: "\""))
   }
 
@@ -113,14 +113,14 @@ extension JSONWriter {
   /// Escapes more than JSON requires: DEL, C1 controls (C2 80 to C2 9F), JavaScript's line breaks
   /// (E2 80 A8 and A9), direction marks (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to
   /// U+2069), and U+FEFF, U+FFFE and U+FFFF, which YAML rejects.
-  private func escapedLength(_ utf8: [UInt8], at place: Int) -> Int {
-    switch utf8[place] {
+  private func escapedLength(_ utf8: [UInt8], at index: Int) -> Int {
+    switch utf8[index] {
     case 0..<0x20, 0x7F, UInt8(ascii: "\""), UInt8(ascii: "\\"): 1
-    case 0xC2 where utf8[place + 1] < 0xA0: 2
-    case 0xD8 where utf8[place + 1] == 0x9C: 2
-    case 0xE2 where isDirectionOrLineBreak(utf8[place + 1], utf8[place + 2]): 3
-    case 0xEF where utf8[place + 1] == 0xBB && utf8[place + 2] == 0xBF: 3
-    case 0xEF where utf8[place + 1] == 0xBF && utf8[place + 2] >= 0xBE: 3
+    case 0xC2 where utf8[index + 1] < 0xA0: 2
+    case 0xD8 where utf8[index + 1] == 0x9C: 2
+    case 0xE2 where isDirectionOrLineBreak(utf8[index + 1], utf8[index + 2]): 3
+    case 0xEF where utf8[index + 1] == 0xBB && utf8[index + 2] == 0xBF: 3
+    case 0xEF where utf8[index + 1] == 0xBF && utf8[index + 2] >= 0xBE: 3
     default: 0
     }
   }

@@ -24,9 +24,9 @@ struct BinaryPlistReader {
         file: builder.source
       )
     } catch let diagnostic as Diagnostic {
-      var placed = diagnostic
-      placed.path = placed.path ?? builder.path
-      throw placed
+      var located = diagnostic
+      located.path = located.path ?? builder.path
+      throw located
     } catch {
       throw Diagnostic("document.syntax", "the binary plist cannot be read", file: builder.source)
     }
@@ -43,19 +43,19 @@ struct BinaryPlistReader {
     switch object.type {
     case .array(let references):
       try enter(index, .sequence, in: &builder)
-      for place in 0..<references.count {
-        try value(table.reference(place, in: references), into: &builder)
+      for position in 0..<references.count {
+        try value(table.reference(position, in: references), into: &builder)
       }
       try leave(&builder)
     case .dict(let keys, let values):
       try enter(index, .mapping, in: &builder)
-      for place in 0..<keys.count {
-        let key = try table.object(table.reference(place, in: keys))
+      for position in 0..<keys.count {
+        let key = try table.object(table.reference(position, in: keys))
         guard case .string(let text) = key.type else {
           throw BinaryPlistFault("a key of a dictionary is not text")
         }
         try builder.key(scalar(text, at: key.offset, as: .string).text, at: nil)
-        try value(table.reference(place, in: values), into: &builder)
+        try value(table.reference(position, in: values), into: &builder)
       }
       try leave(&builder)
     case .string(let text):

@@ -64,8 +64,8 @@ struct BinaryPlistTable {
     let trailer = bytes.count - 32
     offsetWidth = Int(bytes[trailer + 6])
     referenceWidth = Int(bytes[trailer + 7])
-    let numbers = [8, 16, 24].map { place in
-      bytes[trailer + place..<trailer + place + 8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    let numbers = [8, 16, 24].map { position in
+      bytes[trailer + position..<trailer + position + 8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     }
     guard (1...8).contains(offsetWidth), (1...8).contains(referenceWidth),
       numbers.allSatisfy({ $0 < UInt64(bytes.count) }), numbers[0] > 0, numbers[1] < numbers[0],
@@ -76,18 +76,21 @@ struct BinaryPlistTable {
     offsetTable = Int(numbers[2])
   }
 
-  func reference(_ place: Int, in references: References) throws(BinaryPlistFault) -> Int {
-    let index = try unsigned(at: references.start + place * referenceWidth, width: referenceWidth)
+  func reference(_ position: Int, in references: References) throws(BinaryPlistFault) -> Int {
+    let index = try unsigned(
+      at: references.start + position * referenceWidth,
+      width: referenceWidth
+    )
     guard index < UInt64(objectCount) else { throw BinaryPlistFault("an object does not exist") }
     return Int(index)
   }
 
   func object(_ index: Int) throws(BinaryPlistFault) -> Object {
-    let place = try unsigned(at: offsetTable + index * offsetWidth, width: offsetWidth)
-    guard place >= 8, place < UInt64(offsetTable) else {
+    let position = try unsigned(at: offsetTable + index * offsetWidth, width: offsetWidth)
+    guard position >= 8, position < UInt64(offsetTable) else {
       throw BinaryPlistFault("an object is outside of the file")
     }
-    let offset = Int(place)
+    let offset = Int(position)
     return Object(type: try kind(at: offset), offset: offset)
   }
 
@@ -101,8 +104,8 @@ struct BinaryPlistTable {
       }
       return String(decoding: run, as: UTF8.self)
     case .utf16:
-      let units = stride(from: run.startIndex, to: run.endIndex, by: 2).map { place in
-        UInt16(run[place]) << 8 | UInt16(run[place + 1])
+      let units = stride(from: run.startIndex, to: run.endIndex, by: 2).map { position in
+        UInt16(run[position]) << 8 | UInt16(run[position + 1])
       }
       guard let string = String(validating: units, as: UTF16.self) else {
         throw BinaryPlistFault("a text holds half of a surrogate pair")

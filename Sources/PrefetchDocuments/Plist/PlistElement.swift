@@ -62,7 +62,7 @@ enum PlistElement: String, CaseIterable {
     for (byte, model) in zip(bytes, shape) {
       guard model.isDigit ? byte.isDigit : byte == model else { return nil }
     }
-    let field = { (place: Int) in Int(bytes[place] & 0x0F) * 10 + Int(bytes[place + 1] & 0x0F) }
+    let field = { (index: Int) in Int(bytes[index] & 0x0F) * 10 + Int(bytes[index + 1] & 0x0F) }
     guard let month = PlistDate.daysInMonth(field(5), ofYear: field(0) * 100 + field(2)),
       (1...month).contains(field(8)), field(11) < 24, field(14) < 60, field(17) < 60
     else { return nil }

@@ -50,7 +50,7 @@ final class XMLPlistReader: XMLSink {
         "document.empty",
         "the property list holds no value",
         file: source,
-        at: place(0..<1)
+        at: location(0..<1)
       )
     }
   }
@@ -64,7 +64,7 @@ final class XMLPlistReader: XMLSink {
         "document.encoding",
         "the document says it is written in `\(encoding.quotable)`",
         hint: "save it as UTF-8 and say `encoding=\"UTF-8\"`",
-        at: place(bytes)
+        at: location(bytes)
       )
     )
   }
@@ -75,7 +75,7 @@ final class XMLPlistReader: XMLSink {
         "document.entity",
         "a plist may not declare entities",
         hint: "write the text where it is used",
-        at: place(bytes)
+        at: location(bytes)
       )
     )
   }
@@ -85,7 +85,7 @@ final class XMLPlistReader: XMLSink {
   }
 
   func startElement(_ name: String, _ attributes: [XMLAttribute], at bytes: Range<Int>) {
-    let tag = place(bytes)
+    let tag = location(bytes)
     attempt { () throws(Diagnostic) in try start(name, tag, end: bytes.upperBound) }
   }
 
@@ -105,7 +105,7 @@ final class XMLPlistReader: XMLSink {
         "document.syntax",
         "text is outside of an element",
         hint: "put it into `<string>`",
-        at: place(start..<bytes.upperBound)
+        at: location(start..<bytes.upperBound)
       )
     )
   }
@@ -123,7 +123,7 @@ final class XMLPlistReader: XMLSink {
     parser?.stop()
   }
 
-  private func place(_ bytes: Range<Int>) -> SourceLocation {
+  private func location(_ bytes: Range<Int>) -> SourceLocation {
     cursor.location(fromByte: bytes.lowerBound, toByte: bytes.upperBound)
   }
 }
@@ -150,7 +150,7 @@ extension XMLPlistReader {
     if let leaf {
       throw fault("`<\(leaf.element.rawValue)>` holds text, not `<\(name)>`", at: tag)
     }
-    try checkPlace(of: element, tag)
+    try checkNesting(of: element, tag)
     switch element {
     case .dict: try builder.open(.mapping, at: tag)
     case .array: try builder.open(.sequence, at: tag)
@@ -159,7 +159,7 @@ extension XMLPlistReader {
     }
   }
 
-  private func checkPlace(of element: PlistElement, _ tag: SourceLocation) throws(Diagnostic) {
+  private func checkNesting(of element: PlistElement, _ tag: SourceLocation) throws(Diagnostic) {
     if builder.depth == 0 {
       guard element != .key else { throw fault("`<key>` is outside of a `<dict>`", at: tag) }
       guard builder.root == nil else { throw fault("a property list holds one value", at: tag) }
@@ -185,7 +185,7 @@ extension XMLPlistReader {
     }
     guard builder.depth > 0 else { return }
     guard !builder.isInMapping || builder.awaitsKey else {
-      throw fault("the last key of this `<dict>` has no value", at: place(byte..<byte + 1))
+      throw fault("the last key of this `<dict>` has no value", at: location(byte..<byte + 1))
     }
     try builder.close()
   }
@@ -210,12 +210,15 @@ extension XMLPlistReader {
     var range = leaf.start..<max(leaf.start, end)
     while let first = range.first, bytes[first].isXMLSpace { range.removeFirst() }
     while let last = range.last, bytes[last].isXMLSpace { range.removeLast() }
-    return range.isEmpty ? leaf.tag : place(range)
+    return range.isEmpty ? leaf.tag : location(range)
   }
 
-  private func fault(_ message: String, at place: SourceLocation, hint: String? = nil) -> Diagnostic
-  {
-    Diagnostic("document.syntax", message, hint: hint, path: builder.path, at: place)
+  private func fault(
+    _ message: String,
+    at location: SourceLocation,
+    hint: String? = nil
+  ) -> Diagnostic {
+    Diagnostic("document.syntax", message, hint: hint, path: builder.path, at: location)
   }
 }
 
@@ -223,7 +226,7 @@ extension XMLPlistReader {
 
 extension XMLPlistReader {
   private func diagnostic(for fault: XMLFault) -> Diagnostic {
-    let place = place(fault.byte..<fault.byte + 1)
+    let location = location(fault.byte..<fault.byte + 1)
     let code: Diagnostic.Code =
       fault.problem.isUndefinedEntity ? "document.entity" : "document.syntax"
     let hint: String? =
@@ -233,6 +236,6 @@ extension XMLPlistReader {
       case .cause, .unclosed, .mismatchedTag, .noElement, .afterEnd, .duplicateAttribute: nil
       }
     let path = fault.problem.isUndefinedEntity ? nil : builder.path
-    return Diagnostic(code, fault.problem.message, hint: hint, path: path, at: place)
+    return Diagnostic(code, fault.problem.message, hint: hint, path: path, at: location)
   }
 }

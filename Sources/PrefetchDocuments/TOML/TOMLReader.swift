@@ -32,8 +32,8 @@ struct TOMLReader {
 
   private mutating func header() throws(Diagnostic) {
     scanner.skip()
-    let isList = scanner.take(UInt8(ascii: "["))
-    let path = try scanner.keyPath(endingIn: UInt8(ascii: "]"))
+    let isList = scanner.accept(UInt8(ascii: "["))
+    let path = try scanner.keyPath(terminatedBy: UInt8(ascii: "]"))
     try limitDepth(path.count + 1, at: path.last?.location)
     try count(path.count, at: path.last?.location)
     try scanner.expect(UInt8(ascii: "]"), after: "the name of a table")
@@ -44,13 +44,13 @@ struct TOMLReader {
   }
 
   private mutating func keyAndValue(into owner: Int, depth: Int) throws(Diagnostic) {
-    let path = try scanner.keyPath(endingIn: UInt8(ascii: "="))
+    let path = try scanner.keyPath(terminatedBy: UInt8(ascii: "="))
     try limitDepth(depth + path.count - 1, at: path.last?.location)
     try count(path.count, at: path.last?.location)
     try scanner.expect(UInt8(ascii: "="), after: "a key")
-    let place = try tree.reserve(path, in: owner)
+    let address = try tree.reserve(path, in: owner)
     let value = try value(depth: depth + path.count)
-    tree.set(value, at: place)
+    tree.set(value, at: address)
   }
 
   private mutating func value(depth: Int) throws(Diagnostic) -> TOMLTree.Value {

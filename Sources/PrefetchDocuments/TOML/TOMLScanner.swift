@@ -21,7 +21,7 @@ struct TOMLScanner {
     offset += 1
   }
 
-  mutating func take(_ wanted: UInt8) -> Bool {
+  mutating func accept(_ wanted: UInt8) -> Bool {
     guard byte() == wanted else { return false }
     offset += 1
     return true
@@ -68,7 +68,7 @@ extension TOMLScanner {
   }
 
   mutating func expectAdjacent(_ wanted: UInt8, after what: String) throws(Diagnostic) {
-    guard take(wanted) else {
+    guard accept(wanted) else {
       throw unexpected("expected `\(Character(Unicode.Scalar(wanted)))` after \(what)")
     }
   }
@@ -93,7 +93,7 @@ extension TOMLScanner {
   }
 
   mutating func skipLineEnd() -> Bool {
-    if take(0x0A) { return true }
+    if accept(0x0A) { return true }
     guard byte() == 0x0D, byte(1) == 0x0A else { return false }
     offset += 2
     return true
@@ -107,17 +107,17 @@ extension TOMLScanner {
 // MARK: - Keys
 
 extension TOMLScanner {
-  mutating func keyPath(endingIn end: UInt8) throws(Diagnostic) -> [TOMLTree.Key] {
+  mutating func keyPath(terminatedBy end: UInt8) throws(Diagnostic) -> [TOMLTree.Key] {
     var path: [TOMLTree.Key] = []
     repeat {
       skipBlanks()
-      path.append(try key(endingIn: end))
+      path.append(try key(terminatedBy: end))
       skipBlanks()
-    } while take(UInt8(ascii: "."))
+    } while accept(UInt8(ascii: "."))
     return path
   }
 
-  private mutating func key(endingIn end: UInt8) throws(Diagnostic) -> TOMLTree.Key {
+  private mutating func key(terminatedBy end: UInt8) throws(Diagnostic) -> TOMLTree.Key {
     let start = offset
     switch byte() {
     case UInt8(ascii: "\""), UInt8(ascii: "'"):

@@ -48,7 +48,7 @@ extension TOMLScanner {
     }
     offset += 3
     // Up to two quotes may directly precede the closing ones.
-    for _ in 0..<2 where take(quote) { text.append(quote) }
+    for _ in 0..<2 where accept(quote) { text.append(quote) }
     return String(decoding: text, as: UTF8.self)
   }
 

@@ -106,8 +106,8 @@ struct TOMLTree {
     return Address(table: table, entry: tables[table].entries.count - 1)
   }
 
-  mutating func set(_ value: Value, at place: Address) {
-    tables[place.table].entries[place.entry].value = value
+  mutating func set(_ value: Value, at address: Address) {
+    tables[address.table].entries[address.entry].value = value
   }
 
   /// Returns a table on the path to another, creating it if needed.

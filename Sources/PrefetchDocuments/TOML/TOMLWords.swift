@@ -24,22 +24,22 @@ extension TOMLScanner {
   }
 
   private func wordEnd() -> Int {
-    var place = offset
-    while place < bytes.count {
-      switch bytes[place] {
+    var index = offset
+    while index < bytes.count {
+      switch bytes[index] {
       case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
         UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"),
         UInt8(ascii: "+"), UInt8(ascii: "."), UInt8(ascii: ":"):
-        place += 1
+        index += 1
       case 0x20
-      where place == offset + 10 && bytes[offset + 4] == UInt8(ascii: "-")
-        && place + 1 < bytes.count && ASCII.isDigit(bytes[place + 1]):
+      where index == offset + 10 && bytes[offset + 4] == UInt8(ascii: "-")
+        && index + 1 < bytes.count && ASCII.isDigit(bytes[index + 1]):
         // A space may separate the date from the time.
-        place += 1
-      default: return place
+        index += 1
+      default: return index
       }
     }
-    return place
+    return index
   }
 }
 
@@ -145,7 +145,7 @@ private enum TOMLWord {
       && zip(text, pattern).allSatisfy { $1 == 0x30 ? ASCII.isDigit($0) : $0 == $1 }
   }
 
-  private static func number(_ text: ArraySlice<UInt8>, _ place: Int, _ count: Int) -> Int {
-    text.dropFirst(place).prefix(count).reduce(0) { $0 * 10 + Int($1 - 0x30) }
+  private static func number(_ text: ArraySlice<UInt8>, _ index: Int, _ count: Int) -> Int {
+    text.dropFirst(index).prefix(count).reduce(0) { $0 * 10 + Int($1 - 0x30) }
   }
 }

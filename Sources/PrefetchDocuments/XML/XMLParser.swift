@@ -121,10 +121,10 @@ final class XMLParser {
     sink.endElement(at: currentBytes)
   }
 
-  fileprivate func characters(_ piece: UnsafeRawBufferPointer) {
+  fileprivate func characters(_ chunk: UnsafeRawBufferPointer) {
     let bytes = currentBytes
     textBytes = (text.isEmpty ? bytes.lowerBound : textBytes.lowerBound)..<bytes.upperBound
-    unsafe text.append(contentsOf: piece)
+    unsafe text.append(contentsOf: chunk)
   }
 }
 
@@ -172,10 +172,10 @@ private func pairs(
 ) -> [XMLAttribute] {
   guard let attributes = unsafe attributes else { return [] }
   var pairs: [XMLAttribute] = []
-  var place = 0
-  while let name = unsafe attributes[place], let value = unsafe attributes[place + 1] {
+  var index = 0
+  while let name = unsafe attributes[index], let value = unsafe attributes[index + 1] {
     pairs.append(unsafe XMLAttribute(name: String(cString: name), value: String(cString: value)))
-    place += 2
+    index += 2
   }
   return pairs
 }

@@ -6,7 +6,7 @@ package struct XMLShape: Sendable {
   package var facts: [[String]]
   /// Descendants of a record that are kept: local names, or qualified names of other vocabularies.
   package var kept: Set<String>
-  /// Elements that are kept with all their content, up to ``XMLRecords/openParts``.
+  /// Elements that are kept with all their content, up to ``XMLRecords/openElements``.
   package var open: Set<String> = []
   /// Byte limits of elements with long text, which do not count towards the record's limit.
   package var bulky: [String: Int] = [:]
@@ -38,10 +38,10 @@ package struct XMLReadingFault: Error, Hashable, Sendable {
 package enum XMLRecords {
   package static let maximumDepth = 32
   /// Largest number of elements, and of text bytes, kept per record.
-  package static let maximumParts = 10_000
+  package static let maximumElements = 10_000
   package static let maximumText = 1 << 20
   /// Largest number of elements kept per record inside open ones, and of text bytes of each.
-  package static let openParts = 500
+  package static let openElements = 500
   package static let openText = 4_096
 
   package static func read(
@@ -73,7 +73,7 @@ private final class XMLRecordSink: XMLSink {
   /// Number of nested elements that are being skipped.
   private var skipped = 0
   private var isRecord = false
-  private var partCount = 0
+  private var elementCount = 0
   private var textCount = 0
   private var openCount = 0
   fileprivate(set) var fault: XMLReadingFault?
@@ -110,9 +110,9 @@ private final class XMLRecordSink: XMLSink {
         skipped = 1
         return
       }
-      if !isWithinOpen { partCount += 1 }
-      guard partCount <= XMLRecords.maximumParts else {
-        return fail("it holds more than \(XMLRecords.maximumParts) elements", at: bytes)
+      if !isWithinOpen { elementCount += 1 }
+      guard elementCount <= XMLRecords.maximumElements else {
+        return fail("it holds more than \(XMLRecords.maximumElements) elements", at: bytes)
       }
       open.append(XMLElement(known, attributes, byte: bytes.lowerBound))
     } else if !isForeign {
@@ -124,7 +124,7 @@ private final class XMLRecordSink: XMLSink {
     guard let shape else { return false }
     if isWithinOpen {
       openCount += 1
-      return openCount <= XMLRecords.openParts
+      return openCount <= XMLRecords.openElements
     }
     return shape.kept.contains(name)
   }
@@ -151,7 +151,7 @@ private final class XMLRecordSink: XMLSink {
     let isRecord = shape.records.contains(path)
     guard isRecord || shape.facts.contains(path) else { return }
     self.isRecord = isRecord
-    (partCount, textCount, openCount) = (0, 0, 0)
+    (elementCount, textCount, openCount) = (0, 0, 0)
     open = [XMLElement(local, attributes, byte: bytes.lowerBound)]
   }
 
@@ -177,14 +177,14 @@ private final class XMLRecordSink: XMLSink {
 
   func characters(_ text: [UInt8], at bytes: Range<Int>) {
     guard skipped == 0, !open.isEmpty else { return }
-    let place = open.count - 1
-    let ownLimit = isWithinOpen ? XMLRecords.openText : shape?.bulky[open[place].name]
+    let top = open.count - 1
+    let ownLimit = isWithinOpen ? XMLRecords.openText : shape?.bulky[open[top].name]
     if let limit = ownLimit {
-      guard !open[place].isCut, open[place].text.utf8.count + text.count <= limit else {
-        (open[place].isCut, open[place].text) = (true, "")
+      guard !open[top].isCut, open[top].text.utf8.count + text.count <= limit else {
+        (open[top].isCut, open[top].text) = (true, "")
         return
       }
-      open[place].text += String(decoding: text, as: UTF8.self)
+      open[top].text += String(decoding: text, as: UTF8.self)
       return
     }
     textCount += text.count

@@ -8,7 +8,7 @@ struct YAMLEvent {
     case documentStart
     case documentEnd
     case alias(String)
-    case scalar(text: String, isPlain: Bool, YAMLProperties)
+    case scalar(text: String, isUnquoted: Bool, YAMLProperties)
     case sequenceStart(YAMLProperties)
     case mappingStart(YAMLProperties)
     case sequenceEnd
@@ -33,9 +33,9 @@ struct YAMLFault: Error {
   }
 
   var problem: String
-  var place: Offset
+  var offset: Offset
   /// Offset, in scalars, where the unfinished construct began.
-  var contextPlace: Int
+  var contextOffset: Int
 }
 
 /// Runs libyaml's event parser over bytes that must not move during its lifetime.
@@ -82,7 +82,7 @@ struct YAMLParser: ~Copyable {
       let bytes = unsafe UnsafeBufferPointer(start: scalar.value, count: scalar.length)
       return unsafe .scalar(
         text: String(decoding: bytes, as: UTF8.self),
-        isPlain: scalar.style == YAML_PLAIN_SCALAR_STYLE,
+        isUnquoted: scalar.style == YAML_PLAIN_SCALAR_STYLE,
         YAMLProperties(anchor: text(scalar.anchor), tag: text(scalar.tag))
       )
     case YAML_SEQUENCE_START_EVENT:
@@ -112,9 +112,9 @@ struct YAMLParser: ~Copyable {
     if let text = unsafe state.problem { problem = unsafe String(cString: text) }
     return unsafe YAMLFault(
       problem: problem,
-      place: state.error == YAML_READER_ERROR
+      offset: state.error == YAML_READER_ERROR
         ? .byte(state.problem_offset) : .scalar(state.problem_mark.index),
-      contextPlace: state.context_mark.index
+      contextOffset: state.context_mark.index
     )
   }
 }

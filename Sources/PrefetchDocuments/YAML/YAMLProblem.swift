@@ -10,17 +10,17 @@ enum YAMLProblem {
   }
 
   static func diagnostic(for fault: YAMLFault, cursor: inout TextCursor) -> Diagnostic {
-    let place: SourceLocation
-    switch fault.place {
+    let location: SourceLocation
+    switch fault.offset {
     case .byte(let offset):
-      place = cursor.location(fromByte: offset, toByte: offset + 1)
-      return controlCharacter(cursor.current, at: place)
+      location = cursor.location(fromByte: offset, toByte: offset + 1)
+      return controlCharacter(cursor.current, at: location)
     case .scalar(let index):
-      place = cursor.location(fromScalar: index, toScalar: index + 1)
+      location = cursor.location(fromScalar: index, toScalar: index + 1)
     }
     let isTab = cursor.current == "\t"
     if fault.problem.contains("tab character") || isTab && fault.problem == noToken {
-      return tab(at: place)
+      return tab(at: location)
     }
     if fault.problem == noToken {
       let shown = cursor.current.map { String($0).quotable } ?? ""
@@ -28,16 +28,16 @@ enum YAMLProblem {
         "document.syntax",
         "a value cannot start with `\(shown)`",
         hint: "put it in quotes",
-        at: place
+        at: location
       )
     }
     let wording = wording(for: fault.problem)
-    let index = fault.contextPlace
+    let index = fault.contextOffset
     return Diagnostic(
       "document.syntax",
       wording.message,
       hint: wording.hint,
-      at: wording.isAtContext ? cursor.location(fromScalar: index, toScalar: index + 1) : place
+      at: wording.isAtContext ? cursor.location(fromScalar: index, toScalar: index + 1) : location
     )
   }
 

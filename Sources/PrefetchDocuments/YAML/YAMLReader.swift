@@ -45,8 +45,8 @@ struct YAMLReader {
         guard !hasDocument else { throw secondDocument(event) }
         hasDocument = true
       case .alias(let name): try alias(name, event, into: &builder)
-      case .scalar(let text, let isPlain, let properties):
-        try scalar(text, isPlain: isPlain, properties, event, into: &builder)
+      case .scalar(let text, let isUnquoted, let properties):
+        try scalar(text, isUnquoted: isUnquoted, properties, event, into: &builder)
       case .sequenceStart(let properties):
         try start(.sequence, properties, event, into: &builder)
       case .mappingStart(let properties):
@@ -79,7 +79,7 @@ struct YAMLReader {
       mark = properties.anchor.map { "&\($0)" } ?? ""
     case .sequenceEnd, .mappingEnd: mark = ""
     }
-    let location = place(event)
+    let location = location(of: event)
     if cursor.isIndentedByTab { throw YAMLProblem.tab(at: location) }
     guard !mark.isEmpty, let rest = cursor.bytes(behind: mark), rest.first == UInt8(ascii: ":"),
       let next = rest.dropFirst().first, next > 0x20
@@ -87,7 +87,7 @@ struct YAMLReader {
     throw YAMLProblem.name(at: location)
   }
 
-  private mutating func place(_ event: YAMLEvent) -> SourceLocation {
+  private mutating func location(of event: YAMLEvent) -> SourceLocation {
     cursor.location(fromScalar: event.start, toScalar: event.end)
   }
 
@@ -96,7 +96,7 @@ struct YAMLReader {
       "document.syntax",
       "a second document starts here",
       hint: "keep one document in a file",
-      at: place(event)
+      at: location(of: event)
     )
   }
 }
@@ -106,13 +106,13 @@ struct YAMLReader {
 extension YAMLReader {
   private mutating func scalar(
     _ text: String,
-    isPlain: Bool,
+    isUnquoted: Bool,
     _ properties: YAMLProperties,
     _ event: YAMLEvent,
     into builder: inout TreeBuilder
   ) throws(Diagnostic) {
-    let location = place(event)
-    guard let kind = kind(of: text, isPlain: isPlain, tag: properties.tag) else {
+    let location = location(of: event)
+    guard let kind = kind(of: text, isUnquoted: isUnquoted, tag: properties.tag) else {
       throw unknownTag(properties.tag, on: "text", at: location)
     }
     let scalar = Scalar(text, kind: kind)
@@ -123,10 +123,10 @@ extension YAMLReader {
       )
     }
     guard builder.awaitsKey else { return try builder.add(scalar, at: location) }
-    guard !(text.isEmpty && isPlain) else {
+    guard !(text.isEmpty && isUnquoted) else {
       throw Diagnostic("document.syntax", "a key is missing before `:`", at: location)
     }
-    let isMerge = isPlain && text == "<<" && properties.tag == nil
+    let isMerge = isUnquoted && text == "<<" && properties.tag == nil
     try builder.key(text, at: location, isMerge: isMerge)
   }
 
@@ -136,7 +136,7 @@ extension YAMLReader {
     _ event: YAMLEvent,
     into builder: inout TreeBuilder
   ) throws(Diagnostic) {
-    var location = place(event)
+    var location = location(of: event)
     location.length = 1
     let isMapping = container == .mapping
     guard !builder.awaitsKey else {
@@ -161,7 +161,7 @@ extension YAMLReader {
     _ event: YAMLEvent,
     into builder: inout TreeBuilder
   ) throws(Diagnostic) {
-    let location = place(event)
+    let location = location(of: event)
     guard !open.contains(name) else {
       throw Diagnostic(
         "document.alias",
@@ -215,10 +215,10 @@ extension YAMLReader {
   private static var core: String { "tag:yaml.org,2002:" }
 
   /// Returns a scalar's kind; nil when it does not match its tag.
-  private func kind(of text: String, isPlain: Bool, tag: String?) -> Scalar.Notation? {
+  private func kind(of text: String, isUnquoted: Bool, tag: String?) -> Scalar.Notation? {
     switch tag {
-    case nil where isPlain:
-      ["", "~", "null", "Null", "NULL"].contains(text) ? .null : .plain
+    case nil where isUnquoted:
+      ["", "~", "null", "Null", "NULL"].contains(text) ? .null : .unquoted
     case nil, "!", Self.core + "str": .string
     case Self.core + "int", Self.core + "float": .number
     case Self.core + "bool": .boolean

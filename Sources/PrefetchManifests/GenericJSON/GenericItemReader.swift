@@ -11,7 +11,7 @@ struct GenericItemReader {
     var path: JSONPointer?
     var base: WebURL?
     /// Whether URLs are made of paths, in which every character is literal.
-    var asksByPath = false
+    var usesPaths = false
     /// Whether the document is a precache manifest: content never changes under the same revision.
     var isVersioned = false
 
@@ -27,7 +27,7 @@ struct GenericItemReader {
       base = pointers.base
       if urls.isEmpty, let path {
         urls = [path]
-        asksByPath = true
+        usesPaths = true
       }
     }
   }
@@ -51,7 +51,7 @@ struct GenericItemReader {
       return try draft.finished()
     }
     let names = shape.urls.map { "`\($0.text)`" }.joined(separator: ", ")
-    let key = shape.asksByPath ? "path" : "url"
+    let key = shape.usesPaths ? "path" : "url"
     let found = shape.urls.first.map { $0.find(in: sample) }
     let reason: String? =
       if case .failure(let missing) = found { missing.message } else { nil }
@@ -87,9 +87,9 @@ struct GenericItemReader {
       return ["url", "href", "src"].lazy.compactMap { node.member($0) }.first.map { [$0] } ?? []
     }
     var urls: [Node] = []
-    for (place, pointer) in shape.urls.enumerated() {
+    for (index, pointer) in shape.urls.enumerated() {
       let nodes = pointer.all(in: node).filter { $0.scalar?.kind != .null }
-      if !nodes.isEmpty { found[place] += 1 }
+      if !nodes.isEmpty { found[index] += 1 }
       urls += nodes
     }
     return urls
@@ -104,7 +104,7 @@ struct GenericItemReader {
       throw url.invalid("a URL must be text, not \(url.kindName)")
     }
     let path = try path(of: item)
-    let reference = shape.asksByPath ? ChecksumName.reference(text) : text
+    let reference = shape.usesPaths ? ChecksumName.reference(text) : text
     let declared: DeclaredURL
     do throws(Failure) {
       declared = try DeclaredURL.item(reference, base: shape.base ?? source.base)

@@ -78,13 +78,13 @@ struct JSONPointer {
 
     /// Message for users; the first `depth` tokens were found.
     var message: String {
-      let place = depth == 0 ? "the document" : "what the first \(depth) of its steps lead to"
+      let subject = depth == 0 ? "the document" : "what the first \(depth) of its steps lead to"
       return switch found.content {
       case .mapping(let entries):
-        "\(place) has no `\(token)`; its keys are \(Self.listed(entries.map(\.key)))"
+        "\(subject) has no `\(token)`; its keys are \(Self.listed(entries.map(\.key)))"
       case .sequence(let nodes):
-        "\(place) is a list of \(nodes.count), which has no `\(token)`"
-      case .scalar: "\(place) is \(found.kindName), which has no `\(token)`"
+        "\(subject) is a list of \(nodes.count), which has no `\(token)`"
+      case .scalar: "\(subject) is \(found.kindName), which has no `\(token)`"
       }
     }
 

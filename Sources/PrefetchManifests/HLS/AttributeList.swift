@@ -50,8 +50,8 @@ struct AttributeList: Hashable, Sendable {
     get { attributes.first { $0.name == name }?.value }
     set {
       guard let newValue else { return attributes.removeAll { $0.name == name } }
-      if let place = attributes.firstIndex(where: { $0.name == name }) {
-        attributes[place].value = newValue
+      if let index = attributes.firstIndex(where: { $0.name == name }) {
+        attributes[index].value = newValue
       } else {
         attributes.append(Attribute(name: name, value: newValue, isQuoted: true))
       }
@@ -60,8 +60,8 @@ struct AttributeList: Hashable, Sendable {
 
   mutating func set(word: String, for name: String) {
     self[name] = word
-    guard let place = attributes.firstIndex(where: { $0.name == name }) else { return }
-    attributes[place].isQuoted = false
+    guard let index = attributes.firstIndex(where: { $0.name == name }) else { return }
+    attributes[index].isQuoted = false
   }
 
   func integer(_ name: String) -> Int64? {

@@ -198,7 +198,7 @@ internal import PrefetchCore
         throw fault("the sequence is not a number")
       }
       media.firstNumber = number
-      for place in media.segments.indices { media.segments[place].number = number + Int64(place) }
+      for index in media.segments.indices { media.segments[index].number = number + Int64(index) }
     case "#EXT-X-DISCONTINUITY-SEQUENCE": media.discontinuity = String(text)
     case "#EXT-X-PLAYLIST-TYPE": if value == "VOD" { media.isEnded = true }
     case "#EXT-X-ENDLIST": media.isEnded = true

@@ -44,10 +44,10 @@ struct StreamChoice {
         among: ladder.map { Self.step($0, facts, key: rules.key, locate: locate) }
       )
     }
-    let place = automatic?.place ?? (rules.quality ?? .low).place(among: ladder.count)
-    let step = ladder[place]
+    let index = automatic?.index ?? (rules.quality ?? .low).index(among: ladder.count)
+    let step = ladder[index]
     let qualities = BundleRules.Quality.allCases
-    quality = rules.quality ?? qualities.last { $0.place(among: ladder.count) <= place }
+    quality = rules.quality ?? qualities.last { $0.index(among: ladder.count) <= index }
     variant = step[0]
     hasChoice = ladder.count > 1
     redundant = Array(step.dropFirst().prefix(Self.mostRedundant))
@@ -134,11 +134,11 @@ struct StreamChoice {
     }.first
     guard let first, !renditions[first].attributes.isYes("DEFAULT") else { return renditions }
     var changed = renditions
-    for place in changed.indices {
-      let isFirst = place == first
-      guard isFirst || changed[place].attributes.isYes("DEFAULT") else { continue }
-      changed[place].attributes.set(word: isFirst ? "YES" : "NO", for: "DEFAULT")
-      if isFirst { changed[place].attributes.set(word: "YES", for: "AUTOSELECT") }
+    for index in changed.indices {
+      let isFirst = index == first
+      guard isFirst || changed[index].attributes.isYes("DEFAULT") else { continue }
+      changed[index].attributes.set(word: isFirst ? "YES" : "NO", for: "DEFAULT")
+      if isFirst { changed[index].attributes.set(word: "YES", for: "AUTOSELECT") }
     }
     return changed
   }

@@ -27,7 +27,7 @@ struct StreamLayout {
   }
 
   private struct Resource {
-    var part: BundlePart
+    var piece: BundlePiece
     /// Whether every use of the resource is a byte range.
     var isRanged: Bool
   }
@@ -76,7 +76,7 @@ struct StreamLayout {
       for stream in streams { end = min(end, try seconds(of: stream, in: shown)) }
       guard end > 0 else { throw Failure(.empty, "nothing of its beginning is stored") }
     }
-    for place in streams.indices { try take(place, until: end) }
+    for index in streams.indices { try addStream(index, until: end) }
   }
 
   private static func parse(
@@ -97,9 +97,9 @@ struct StreamLayout {
   // MARK: Playlists
 
   private mutating func plan(_ choice: StreamChoice, in root: BundleContent) throws(Failure) {
-    var places: [WebURL] = []
+    var urls: [WebURL] = []
     for variant in [choice.variant] + choice.redundant {
-      places.append(try Self.resolve(variant.uri, root, line: variant.line))
+      urls.append(try Self.resolve(variant.uri, root, line: variant.line))
     }
     let reserved = master?.name
     let name = { [prefix] (text: String) in
@@ -107,8 +107,8 @@ struct StreamLayout {
     }
     streams.append(
       Stream(
-        url: places[0],
-        alternates: Array(places.dropFirst()),
+        url: urls[0],
+        alternates: Array(urls.dropFirst()),
         name: name("v1.m3u8"),
         folder: "\(prefix)v1"
       )
@@ -138,12 +138,12 @@ struct StreamLayout {
     _ documents: [BundleContent],
     importing variables: [String: String]
   ) throws(Failure) {
-    for place in streams.indices {
-      let url = streams[place].url
+    for index in streams.indices {
+      let url = streams[index].url
       guard let document = documents.dropFirst().first(where: { $0.url == url }) else {
         if !missing.contains(where: { $0.url == url }) {
           missing.append(
-            BundleRequest(url: url, alternates: streams[place].alternates, type: "hls")
+            BundleRequest(url: url, alternates: streams[index].alternates, type: "hls")
           )
         }
         continue
@@ -151,9 +151,9 @@ struct StreamLayout {
       guard case .media(let playlist) = try Self.parse(document, importing: variables) else {
         throw Failure(.unsupported, "`\(url.redacted)` is a master playlist, named by another one")
       }
-      streams[place].playlist = playlist
-      streams[place].base = document.base
-      streams[place].isContinued = continues(document, playlist, importing: variables)
+      streams[index].playlist = playlist
+      streams[index].base = document.base
+      streams[index].isContinued = continues(document, playlist, importing: variables)
     }
   }
 
@@ -184,8 +184,8 @@ struct StreamLayout {
       (try? document.base.resolving(uri)).map(rules.key) ?? uri
     }
     return playlist.segments.map { segment in
-      let keys = segment.keys.map { place in
-        let attributes = playlist.keys[place].attributes
+      let keys = segment.keys.map { index in
+        let attributes = playlist.keys[index].attributes
         return [known(attributes["URI"] ?? ""), attributes["IV"] ?? ""].joined(separator: " ")
       }
       let map = segment.map.map { playlist.maps[$0] }
@@ -225,15 +225,15 @@ struct StreamLayout {
     return seconds
   }
 
-  private mutating func take(_ place: Int, until end: Double) throws(Failure) {
-    let stream = streams[place]
+  private mutating func addStream(_ index: Int, until end: Double) throws(Failure) {
+    let stream = streams[index]
     let playlist = stream.playlist
     guard let base = stream.base else { return }
     let content = BundleContent(url: stream.url, base: base, bytes: [])
     guard !playlist.segments.isEmpty else {
       throw Failure(.manifestInvalid, "`\(stream.url.redacted)` names no segment")
     }
-    guard playlist.isEnded || rules.takesLive else {
+    guard playlist.isEnded || rules.acceptsLive else {
       throw Failure(
         .live,
         "`\(stream.url.redacted)` has no end: it is live, and `live: snapshot` takes what there is now"
@@ -244,7 +244,7 @@ struct StreamLayout {
       defer { before += segment.seconds }
       return before < end
     }.count
-    streams[place].count = count
+    streams[index].count = count
     if count < playlist.segments.count { isPartial = true }
     for segment in playlist.segments.prefix(count) {
       if let key = try key(of: segment, in: playlist, stream.url), rules.storesKeys {
@@ -314,10 +314,10 @@ struct StreamLayout {
     let key = rules.key(of: url)
     if var known = resources[key] {
       known.isRanged = known.isRanged && range != nil
-      if range != nil { known.part.isRanged = true }
-      if isEncrypted { known.part.isEncrypted = true }
-      if !stream.isContinued { known.part.isInDoubt = true }
-      known.part.needed = max(known.part.needed ?? 0, range?.upperBound ?? 0)
+      if range != nil { known.piece.isRanged = true }
+      if isEncrypted { known.piece.isEncrypted = true }
+      if !stream.isContinued { known.piece.isInDoubt = true }
+      known.piece.needed = max(known.piece.needed ?? 0, range?.upperBound ?? 0)
       resources[key] = known
       return
     }
@@ -325,20 +325,20 @@ struct StreamLayout {
     counts[counter, default: 0] += 1
     let digits = String(counts[counter] ?? 0)
     let zeros = String(repeating: "0", count: max(0, (prefix.isEmpty ? 6 : 1) - digits.utf8.count))
-    let ending = role == .key ? suffix : BundleName.ending(of: url) ?? suffix
-    var part = BundlePart(url: url, role: role, name: "\(counter)\(zeros)\(digits).\(ending)")
-    part.needed = range?.upperBound
-    part.isRanged = range != nil
-    part.isEncrypted = isEncrypted
-    part.isInDoubt = !stream.isContinued
-    resources[key] = Resource(part: part, isRanged: range != nil)
+    let fileSuffix = role == .key ? suffix : BundleName.suffix(of: url) ?? suffix
+    var piece = BundlePiece(url: url, role: role, name: "\(counter)\(zeros)\(digits).\(fileSuffix)")
+    piece.needed = range?.upperBound
+    piece.isRanged = range != nil
+    piece.isEncrypted = isEncrypted
+    piece.isInDoubt = !stream.isContinued
+    resources[key] = Resource(piece: piece, isRanged: range != nil)
     order.append(key)
   }
 
   /// Adds the piece's URLs on other servers that offer the same stream under the same names.
   private mutating func mirror(_ url: WebURL, of stream: Stream) {
     guard !stream.alternates.isEmpty else { return }
-    resources[rules.key(of: url)]?.part.alternates = AlternateSources.urls(
+    resources[rules.key(of: url)]?.piece.alternates = AlternateSources.urls(
       of: url,
       named: [],
       base: stream.url,
@@ -346,11 +346,11 @@ struct StreamLayout {
     )
   }
 
-  var parts: [BundlePart] {
+  var pieces: [BundlePiece] {
     order.compactMap { key in
       guard var resource = resources[key] else { return nil }
-      if resource.isRanged, isPartial { resource.part.prefix = resource.part.needed }
-      return resource.part
+      if resource.isRanged, isPartial { resource.piece.prefix = resource.piece.needed }
+      return resource.piece
     }
   }
 
@@ -483,7 +483,7 @@ struct StreamLayout {
   private func name(_ uri: String, _ content: BundleContent, _ line: Int) throws(Failure) -> String
   {
     let url = try Self.resolve(uri, content, line: line)
-    return resources[rules.key(of: url)]?.part.name ?? url.string
+    return resources[rules.key(of: url)]?.piece.name ?? url.string
   }
 
   // MARK: Addresses

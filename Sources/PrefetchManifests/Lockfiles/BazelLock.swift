@@ -50,7 +50,7 @@ enum BazelLock {
       entry.lifetime = .immutable
       draft.add(entry)
       guard declared.url.path.hasSuffix("/source.json") else { return }
-      draft.add(ManifestPart(url: declared.url, kind: .moduleSource(content)))
+      draft.add(FurtherDocument(url: declared.url, kind: .moduleSource(content)))
     } catch {
       draft.reject(pair.key, error)
     }

@@ -35,8 +35,8 @@ private struct CargoLockReader {
   mutating func read(_ package: Node) {
     let name = package.member("name")?.text ?? ""
     let version = package.member("version")?.text ?? ""
-    guard LockDocument.isPlain(name, with: "-_", atMost: 128),
-      LockDocument.isPlain(version, with: "-_.+", atMost: 128),
+    guard LockDocument.isAlphanumeric(name, with: "-_", atMost: 128),
+      LockDocument.isAlphanumeric(version, with: "-_.+", atMost: 128),
       version.utf8.first != UInt8(ascii: ".")
     else {
       let message = "a package is a table with a `name` and a `version`"
@@ -71,7 +71,7 @@ private struct CargoLockReader {
       entry.lifetime = .immutable
       entry.path = "\(name)-\(version).crate"
       draft.add(entry, named: id)
-      note(name, version)
+      recordVersion(name, version)
     } catch {
       draft.reject(id, id: id, error)
     }
@@ -79,7 +79,7 @@ private struct CargoLockReader {
 
   // MARK: The index
 
-  private mutating func note(_ name: String, _ version: String) {
+  private mutating func recordVersion(_ name: String, _ version: String) {
     let name = name.lowercased()
     guard index != nil else { return }
     if versions[name] == nil { indexed.append(name) }

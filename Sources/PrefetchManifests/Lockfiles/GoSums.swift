@@ -23,7 +23,7 @@ private struct GoSumReader {
   private let proxy: WebURL
   private let hidden: ModulePatterns
   private var files: [File] = []
-  private var places: [String: Int] = [:]
+  private var indices: [String: Int] = [:]
   private var draft = ManifestDraft()
 
   init(proxy: WebURL, hidden: ModulePatterns) {
@@ -71,16 +71,16 @@ private struct GoSumReader {
       suffix: isGoMod ? ".mod" : ".zip"
     )
     let key = Self.key(file, file.suffix)
-    let place = places[key] ?? files.count
-    if place == files.count {
+    let index = indices[key] ?? files.count
+    if index == files.count {
       if let surplus = ManifestBounds.surplus(items: files.count + 1, bytes: 0) {
         throw line.invalid(surplus)
       }
-      places[key] = place
+      indices[key] = index
       files.append(file)
     }
     let digest = ExpectedDigest(algorithm: isGoMod ? .goMod : .goZip, bytes: bytes)
-    files[place].digests.take(digest)
+    files[index].digests.appendIfNew(digest)
   }
 
   private static func key(_ file: File, _ suffix: String) -> String {
@@ -93,7 +93,7 @@ private struct GoSumReader {
       // `go mod download` requests both with every zip; no sum covers `.info`, and not all cover
       // `.mod`.
       guard file.suffix == ".zip" else { continue }
-      for suffix in [".info", ".mod"] where places[Self.key(file, suffix)] == nil {
+      for suffix in [".info", ".mod"] where indices[Self.key(file, suffix)] == nil {
         var companion = file
         companion.suffix = suffix
         companion.digests = []

@@ -35,7 +35,7 @@ struct LeftOut: Hashable {
   }
 
   /// Files that a lock names by a path, which its server need not have.
-  static let besideLock = Self(
+  static let alongsideLock = Self(
     CountedNoun("file"),
     "beside the lock file",
     cure: "copy them from the project, or list their URLs in a segment with `urls`"

@@ -18,7 +18,11 @@ enum LockDocument {
   }
 
   /// Returns whether a word, a future part of a URL, has only letters, digits and the given marks.
-  static func isPlain(_ word: some StringProtocol, with marks: String, atMost length: Int) -> Bool {
+  static func isAlphanumeric(
+    _ word: some StringProtocol,
+    with marks: String,
+    atMost length: Int
+  ) -> Bool {
     !word.isEmpty && word.utf8.count <= length
       && word.utf8.allSatisfy { byte in
         ASCII.isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)

@@ -7,8 +7,8 @@ struct ManifestDraft {
   private var collector = EntryCollector(base: nil)
   /// Reasons for leaving packages out, in the order of their first use, with names and counts.
   private var leftOut: [(reason: LeftOut, names: [String], count: Int)] = []
-  private var parts: [ManifestPart] = []
-  private var knownParts: Set<ManifestPart> = []
+  private var furtherDocuments: [FurtherDocument] = []
+  private var knownDocuments: Set<FurtherDocument> = []
   private var surplus: String?
 
   /// Adds an entry; a name that another one has already is replaced by one made of the URL.
@@ -19,9 +19,9 @@ struct ManifestDraft {
     collector.add(entry)
   }
 
-  mutating func add(_ part: ManifestPart) {
-    guard hasRoom(), knownParts.insert(part).inserted else { return }
-    parts.append(part)
+  mutating func add(_ document: FurtherDocument) {
+    guard hasRoom(), knownDocuments.insert(document).inserted else { return }
+    furtherDocuments.append(document)
   }
 
   mutating func reject(_ url: String, id: String? = nil, _ failure: Failure) {
@@ -38,36 +38,36 @@ struct ManifestDraft {
 
   /// Counts one thing that is not fetched; the first few names are reported.
   mutating func leaveOut(_ name: String, _ reason: LeftOut) {
-    if let place = leftOut.firstIndex(where: { $0.reason == reason }) {
-      leftOut[place].count += 1
-      if leftOut[place].names.count < LeftOut.mostNames { leftOut[place].names.append(name) }
+    if let index = leftOut.firstIndex(where: { $0.reason == reason }) {
+      leftOut[index].count += 1
+      if leftOut[index].names.count < LeftOut.mostNames { leftOut[index].names.append(name) }
     } else {
       leftOut.append((reason, [name], 1))
     }
   }
 
   mutating func warn(_ message: String, at location: SourceLocation? = nil) {
-    let place = location.map { "line \($0.line): " } ?? ""
-    collector.warn("manifest.ignored", place + message)
+    let prefix = location.map { "line \($0.line): " } ?? ""
+    collector.warn("manifest.ignored", prefix + message)
   }
 
-  mutating func note(_ message: String) {
+  mutating func addNotice(_ message: String) {
     collector.warn(Diagnostic("manifest.note", message, severity: .note))
   }
 
-  mutating func note(_ choice: LockChoice) {
-    guard let message = choice.note else { return }
+  mutating func report(_ choice: LockChoice) {
+    guard let message = choice.message else { return }
     collector.warn(Diagnostic(Diagnostic.lockChoice, message, severity: .note))
   }
 
-  /// Returns the manifest; `asPart` allows an empty document, since it only belongs to a list.
-  consuming func finished(asPart: Bool = false) throws(Failure) -> Manifest {
+  /// Returns the manifest; `asFurtherDocument` allows an empty document, since it only belongs to a list.
+  consuming func finished(asFurtherDocument: Bool = false) throws(Failure) -> Manifest {
     if let surplus { throw Failure(.manifestInvalid, surplus) }
-    let isEmpty = collector.isEmpty && parts.isEmpty
-    var manifest = try collector.manifest(parts: parts)
+    let isEmpty = collector.isEmpty && furtherDocuments.isEmpty
+    var manifest = try collector.manifest(furtherDocuments: furtherDocuments)
     // A manifest without fetchable items must not count as an empty list, which removes every item.
     let missed = leftOut.filter(\.reason.isMissed).map { $0.reason.text($0.count) }
-    if isEmpty, !asPart, !missed.isEmpty {
+    if isEmpty, !asFurtherDocument, !missed.isEmpty {
       throw Failure(
         .manifestInvalid,
         "nothing in it can be fetched; it has \(missed.joined(separator: ", "))"

@@ -6,7 +6,7 @@ internal import PrefetchDocuments
 enum ModuleSource {
   static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
     let content = unsafe bytes.withUnsafeBytes { unsafe Array($0) }
-    if case .moduleSource(let digest) = source.part {
+    if case .moduleSource(let digest) = source.documentRole {
       let found = SHA256.digest(of: content)
       guard found == digest else {
         throw Failure(
@@ -26,7 +26,7 @@ enum ModuleSource {
           cure: "give it an `archive_override` in MODULE.bazel"
         )
       )
-      return try draft.finished(asPart: true)
+      return try draft.finished(asFurtherDocument: true)
     }
     let name = Self.name(of: source.base)
     let text = root.member("url")?.text ?? ""
@@ -44,7 +44,7 @@ enum ModuleSource {
         }
       }
     }
-    return try draft.finished(asPart: true)
+    return try draft.finished(asFurtherDocument: true)
   }
 
   /// Returns `NAME@VERSION` of a URL `…/modules/NAME/VERSION/source.json`.

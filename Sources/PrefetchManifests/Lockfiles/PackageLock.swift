@@ -102,9 +102,9 @@ private struct PackageLockReader {
     guard !isOmitted(node), platforms.admits(node) else { return }
     let version = node.member("version")?.text
     // In old files, `version` holds the address of a package from outside a registry.
-    let isPlace = version?.contains(":") == true
-    let place = node.member("resolved") ?? (isPlace ? node.member("version") : nil)
-    guard let place, let text = place.text else {
+    let isAddress = version?.contains(":") == true
+    let address = node.member("resolved") ?? (isAddress ? node.member("version") : nil)
+    guard let address, let text = address.text else {
       return draft.leaveOut(
         name,
         LeftOut(
@@ -119,7 +119,7 @@ private struct PackageLockReader {
       return draft.leaveOut(name, .unpublished("from git or local files"))
     }
     let name = node.member("name")?.text ?? name
-    let id = isPlace || version == nil ? nil : "\(name)@\(version ?? "")"
+    let id = isAddress || version == nil ? nil : "\(name)@\(version ?? "")"
     do throws(Failure) {
       draft.add(try entry(node, name: name, text), named: id)
     } catch {
@@ -132,7 +132,7 @@ private struct PackageLockReader {
     name: String,
     _ text: String
   ) throws(Failure) -> ManifestEntry {
-    let declared = try registry.place(text)
+    let declared = try registry.resolve(text)
     var entry = ManifestEntry(url: declared.url)
     entry.lifetime = .immutable
     entry.path = PackageLock.fileName(entry.url, of: name)
@@ -153,10 +153,10 @@ private struct PackageLockReader {
 extension String {
   fileprivate func range(ofLast word: String) -> String.Index? {
     var found: String.Index?
-    var place = startIndex
-    while place < endIndex {
-      if self[place...].hasPrefix(word) { found = index(place, offsetBy: word.count) }
-      formIndex(after: &place)
+    var position = startIndex
+    while position < endIndex {
+      if self[position...].hasPrefix(word) { found = index(position, offsetBy: word.count) }
+      formIndex(after: &position)
     }
     return found
   }

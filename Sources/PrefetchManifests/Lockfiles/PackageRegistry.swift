@@ -11,7 +11,7 @@ struct PackageRegistry {
   }
 
   /// Returns a lock file's URL, moved to the configured registry when it names the public one.
-  func place(_ text: some StringProtocol) throws(Failure) -> DeclaredURL {
+  func resolve(_ text: some StringProtocol) throws(Failure) -> DeclaredURL {
     do {
       var declared = try DeclaredURL(text)
       let url = declared.url

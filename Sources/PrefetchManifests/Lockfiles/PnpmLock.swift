@@ -123,13 +123,13 @@ private struct PnpmLockReader {
       return draft.reject(entry.key, node.invalid(message))
     }
     // Resolutions with a `type` name a repository or a folder.
-    let place = resolution["tarball"]?.text
-    guard resolution["type"] == nil, place?.hasPrefix("file:") != true else {
+    let tarball = resolution["tarball"]?.text
+    guard resolution["type"] == nil, tarball?.hasPrefix("file:") != true else {
       return draft.leaveOut(entry.key, .unpublished("from git or local files"))
     }
     let title = title(of: entry.key)
     do throws(Failure) {
-      guard let declared = try self.place(place, title) else {
+      guard let declared = try self.declaredURL(tarball, title) else {
         return draft.leaveOut(
           entry.key,
           LeftOut(CountedNoun("package"), "without a URL")
@@ -140,7 +140,7 @@ private struct PnpmLockReader {
       let item = try self.entry(declared, name: name, resolution)
       draft.add(item, named: name.isEmpty || version.isEmpty ? nil : "\(name)@\(version)")
     } catch {
-      draft.reject(place ?? entry.key, id: entry.key, error)
+      draft.reject(tarball ?? entry.key, id: entry.key, error)
     }
   }
 
@@ -157,16 +157,16 @@ private struct PnpmLockReader {
     return entry
   }
 
-  // MARK: Places
+  // MARK: URLs
 
   /// Returns the URL of a package's file; nil when neither `tarball` nor the key names it.
-  private func place(_ tarball: String?, _ title: Title?) throws(Failure) -> DeclaredURL? {
+  private func declaredURL(_ tarball: String?, _ title: Title?) throws(Failure) -> DeclaredURL? {
     guard let tarball else {
       guard let title, title.isOfRegistry else { return nil }
       return try registry.file(of: String(title.name), String(title.version))
     }
     // An address without a scheme is a path of the registry.
-    return tarball.contains("://") ? try registry.place(tarball) : try registry.file(tarball)
+    return tarball.contains("://") ? try registry.resolve(tarball) : try registry.file(tarball)
   }
 
   /// Parses a key: `/@scope/name/1.0.0_peer@2` in version 5, `/@scope/name@1.0.0(peer@2)` in 6.
@@ -200,12 +200,12 @@ private struct PnpmLockReader {
     let isScoped = name.first == "@"
     guard parts.count == (isScoped ? 2 : 1) else { return false }
     return (isScoped ? [parts[0].dropFirst(), parts[1]] : parts).allSatisfy {
-      LockDocument.isPlain($0, with: "-_.~", atMost: 214) && $0.first != "."
+      LockDocument.isAlphanumeric($0, with: "-_.~", atMost: 214) && $0.first != "."
     }
   }
 
   private static func isVersion(_ version: Substring) -> Bool {
-    LockDocument.isPlain(version, with: "-.+", atMost: 214)
+    LockDocument.isAlphanumeric(version, with: "-.+", atMost: 214)
       && version.utf8.first.map(ASCII.isDigit) == true
   }
 
@@ -224,6 +224,6 @@ extension Node {
   fileprivate var isNothing: Bool {
     guard let scalar else { return false }
     return scalar.kind == .null
-      || (scalar.kind == .plain && ["", "~", "null"].contains(scalar.text))
+      || (scalar.kind == .unquoted && ["", "~", "null"].contains(scalar.text))
   }
 }

@@ -16,7 +16,7 @@ private struct YarnLockReader {
     /// First of the requests that the package satisfies: `@scope/name@^1.0.0`.
     var wish: String
     var version: String?
-    var place: String?
+    var resolved: String?
     var integrity: String?
   }
 
@@ -78,7 +78,7 @@ private struct YarnLockReader {
     else { throw line.invalid("`\(key.prefix(80))` has no value") }
     switch key {
     case "version": package?.version = value
-    case "resolved": package?.place = value
+    case "resolved": package?.resolved = value
     case "integrity":
       // Without quotes the rest of the line is the value, which may hold several digests.
       let rest = text[blank...].drop { $0 == " " }
@@ -119,7 +119,7 @@ private struct YarnLockReader {
       )
     }
     if weakCount > 0 {
-      draft.note(
+      draft.addNotice(
         CountedNoun("package has", "packages have").text(weakCount)
           + " a SHA-1 only, which finds damage and proves nothing"
       )
@@ -130,13 +130,13 @@ private struct YarnLockReader {
   private mutating func addPackage() {
     guard let package else { return }
     self.package = nil
-    guard let place = package.place else {
+    guard let resolved = package.resolved else {
       return draft.leaveOut(
         String(Self.name(in: package.wish)),
         LeftOut(CountedNoun("package"), "without `resolved`, such as links and workspaces")
       )
     }
-    let lower = place.lowercased()
+    let lower = resolved.lowercased()
     let path = lower.prefix { $0 != "#" && $0 != "?" }
     guard lower.hasPrefix("http:") || lower.hasPrefix("https:"), !path.hasSuffix(".git") else {
       return draft.leaveOut(
@@ -146,18 +146,18 @@ private struct YarnLockReader {
     }
     let id = package.version.map { "\(Self.name(in: package.wish))@\($0)" }
     do throws(Failure) {
-      draft.add(try entry(package, at: place), named: id)
+      draft.add(try entry(package, at: resolved), named: id)
     } catch {
-      draft.reject(place, id: id, error)
+      draft.reject(resolved, id: id, error)
     }
   }
 
   private mutating func entry(
     _ package: Package,
-    at place: String
+    at resolved: String
   ) throws(Failure) -> ManifestEntry {
-    let (address, sum) = Self.parts(place)
-    let declared = try registry.place(address)
+    let (address, sum) = Self.parts(resolved)
+    let declared = try registry.resolve(address)
     var entry = ManifestEntry(url: declared.url)
     entry.lifetime = .immutable
     entry.path = Self.fileName(of: declared.url)
@@ -180,13 +180,13 @@ private struct YarnLockReader {
   }
 
   /// Splits an address into the URL and the SHA-1 that Yarn writes as its fragment.
-  private static func parts(_ place: String) -> (address: Substring, sum: ExpectedDigest?) {
-    guard let mark = place.firstIndex(of: "#") else { return (place[...], nil) }
-    let text = place[place.index(after: mark)...]
+  private static func parts(_ resolved: String) -> (address: Substring, sum: ExpectedDigest?) {
+    guard let mark = resolved.firstIndex(of: "#") else { return (resolved[...], nil) }
+    let text = resolved[resolved.index(after: mark)...]
     guard text.utf8.count == 40, let bytes = Hexadecimal.decode(text) else {
-      return (place[...], nil)
+      return (resolved[...], nil)
     }
-    return (place[..<mark], ExpectedDigest(algorithm: .sha1, bytes: bytes))
+    return (resolved[..<mark], ExpectedDigest(algorithm: .sha1, bytes: bytes))
   }
 
   private static func fileName(of url: WebURL) -> String? {

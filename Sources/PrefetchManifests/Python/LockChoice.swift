@@ -16,7 +16,7 @@ struct LockChoice {
     for name in names where !extras.contains(name) { extras.append(name) }
   }
 
-  var note: String? {
+  var message: String? {
     var words: [String] = []
     if !groups.isEmpty { words.append("all groups are taken (\(Self.listed(groups)))") }
     if !extras.isEmpty { words.append("all extras are taken (\(Self.listed(extras)))") }

@@ -14,32 +14,32 @@ enum PackageIndex {
     var draft = ManifestDraft()
     for (text, failure) in listing.rejected { draft.reject(text, failure) }
     var lacksFiles = false
-    if case .packageIndex(let wish) = source.part {
+    if case .packageIndex(let requirement) = source.documentRole {
       let listed = Set(listing.files.flatMap(\.digests))
-      lacksFiles = !wish.digests.allSatisfy {
+      lacksFiles = !requirement.digests.allSatisfy {
         !$0.algorithm.isTrustworthy || listed.contains($0)
       }
-      let chosen = try choose(listing.files, for: wish, platforms, draft: &draft)
+      let chosen = try choose(listing.files, for: requirement, platforms, draft: &draft)
       try add(chosen, to: &draft)
     } else {
       try add(PythonFile.chosen(listing.files, for: platforms), to: &draft)
     }
-    var manifest = try draft.finished(asPart: true)
+    var manifest = try draft.finished(asFurtherDocument: true)
     manifest.lacksFiles = lacksFiles
     return manifest
   }
 
   private static func choose(
     _ files: [PythonFile],
-    for wish: PackageWish,
+    for requirement: PackageRequirement,
     _ platforms: PlatformFilter,
     draft: inout ManifestDraft
   ) throws(Failure) -> [PythonFile] {
-    let wanted = Set(wish.digests)
+    let wanted = Set(requirement.digests)
     let admitted = files.compactMap { file -> PythonFile? in
       let shared = file.digests.filter { wanted.contains($0) }
       // pip finds a file by its name, which must therefore belong to this project.
-      guard !shared.isEmpty, WheelName(file.name).map({ $0.project == wish.project }) ?? true
+      guard !shared.isEmpty, WheelName(file.name).map({ $0.project == requirement.project }) ?? true
       else { return nil }
       var file = file
       file.digests = shared
@@ -47,10 +47,10 @@ enum PackageIndex {
     }
     let chosen = PythonFile.chosen(admitted, for: platforms)
     guard chosen.isEmpty else { return chosen }
-    let subject = "\(wish.project)==\(wish.version)"
+    let subject = "\(requirement.project)==\(requirement.version)"
     let message =
       admitted.isEmpty
-      ? "none of the \(CountedNoun("file").text(files.count)) of `\(wish.project)` in the index has a declared digest"
+      ? "none of the \(CountedNoun("file").text(files.count)) of `\(requirement.project)` in the index has a declared digest"
       : "none of the \(admitted.count) files in the index with a declared digest is for a "
         + "wanted platform"
     draft.reject(subject, id: subject, Failure(.notFound, message))

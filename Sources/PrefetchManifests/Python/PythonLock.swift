@@ -10,7 +10,7 @@ enum PythonLock {
     reader.choice.add(groups: root.words("dependency-groups"))
     reader.choice.add(extras: root.words("extras"))
     for package in try LockDocument.packages("packages", of: root) { reader.read(package) }
-    reader.draft.note(reader.choice)
+    reader.draft.report(reader.choice)
     return try reader.draft.finished()
   }
 
@@ -71,11 +71,11 @@ private struct PythonLockReader {
   }
 
   private mutating func file(_ node: Node) throws(Failure) -> PythonFile? {
-    guard let place = node.member("url"), let text = place.text else {
+    guard let address = node.member("url"), let text = address.text else {
       guard let path = node.member("path") else {
         throw node.invalid("a file has a `url` or a `path`")
       }
-      draft.leaveOut(path.text ?? "", .besideLock)
+      draft.leaveOut(path.text ?? "", .alongsideLock)
       return nil
     }
     let declared = try DeclaredURL.item(text)

@@ -14,7 +14,7 @@ struct Requirement {
   }
 
   var subject: String
-  var place: Source
+  var source: Source
   var marker: String?
   /// Accepted digests; a file needs to match one of them.
   var digests: [ExpectedDigest]
@@ -33,7 +33,7 @@ struct Requirement {
     }
     if let reference = reference(in: body) {
       guard !reference.isElsewhere else {
-        return .success(Self(subject: subject, place: .elsewhere, digests: []))
+        return .success(Self(subject: subject, source: .elsewhere, digests: []))
       }
       guard let url = try? WebURL(reference.url) else {
         return complaint("its URL cannot be fetched")
@@ -44,7 +44,7 @@ struct Requirement {
       let known = Set(digests)
       digests += own.filter { !known.contains($0) }
       return .success(
-        Self(subject: subject, place: .file(url), marker: reference.marker, digests: digests)
+        Self(subject: subject, source: .file(url), marker: reference.marker, digests: digests)
       )
     }
     return pinned(body, digests, complaint)
@@ -92,7 +92,7 @@ struct Requirement {
     return .success(
       Self(
         subject: "\(project)==\(version)",
-        place: .index(project: project, version: String(version)),
+        source: .index(project: project, version: String(version)),
         marker: marker,
         digests: digests
       )
@@ -103,11 +103,11 @@ struct Requirement {
 
   private static func split(_ text: Substring) -> (body: Substring, options: Substring) {
     var isAfterBlank = false
-    for place in text.indices {
-      if isAfterBlank, text[place...].hasPrefix("--") {
-        return (trimmed(text[..<place]), text[place...])
+    for index in text.indices {
+      if isAfterBlank, text[index...].hasPrefix("--") {
+        return (trimmed(text[..<index]), text[index...])
       }
-      isAfterBlank = text[place].isWhitespace
+      isAfterBlank = text[index].isWhitespace
     }
     return (trimmed(text), "")
   }

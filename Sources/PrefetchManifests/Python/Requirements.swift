@@ -32,11 +32,11 @@ private struct LogicalLines: Sequence, IteratorProtocol {
     var open: LockLines.LockLine?
     while let line = lines.next() {
       let isComment = line.text.drop(while: \.isWhitespace).first == "#"
-      let goesOn = !isComment && line.text.hasSuffix("\\")
-      let text = goesOn ? line.text.dropLast() : line.text[...]
+      let isContinued = !isComment && line.text.hasSuffix("\\")
+      let text = isContinued ? line.text.dropLast() : line.text[...]
       if open == nil { open = LockLines.LockLine(number: line.number, text: "") }
       open?.text += isComment ? " \(text)" : String(text)
-      if !goesOn { break }
+      if !isContinued { break }
     }
     return open
   }
@@ -44,9 +44,9 @@ private struct LogicalLines: Sequence, IteratorProtocol {
   /// Removes a comment, whose `#` follows a blank; a `#` within a word belongs to a URL.
   private static func withoutComment(_ text: String) -> String {
     var isAfterBlank = true
-    for place in text.indices {
-      if isAfterBlank, text[place] == "#" { return String(text[..<place]) }
-      isAfterBlank = text[place].isWhitespace
+    for index in text.indices {
+      if isAfterBlank, text[index] == "#" { return String(text[..<index]) }
+      isAfterBlank = text[index].isWhitespace
     }
     return text
   }
@@ -56,7 +56,7 @@ private struct RequirementsReader {
   private let platforms: PlatformFilter
   private let configuredIndex: WebURL?
   private var index: WebURL?
-  private var asksNoIndex = false
+  private var hasNoIndex = false
   private var hasFindLinks = false
   private var draft = ManifestDraft()
   private var choice = LockChoice()
@@ -96,7 +96,7 @@ private struct RequirementsReader {
           + "or make a segment of each file"
       )
     case "-i", "--index-url": try setIndex(String(value), line)
-    case "--no-index": asksNoIndex = configuredIndex == nil
+    case "--no-index": hasNoIndex = configuredIndex == nil
     case "-f", "--find-links":
       hasFindLinks = true
       draft.leaveOut(
@@ -147,7 +147,7 @@ private struct RequirementsReader {
   consuming func finished() throws(Failure) -> Manifest {
     let index = try WebURL.known(configuredIndex ?? self.index, orElse: "https://pypi.org/simple")
     for (line, requirement) in requirements { add(requirement, line, index) }
-    draft.note(choice)
+    draft.report(choice)
     return try draft.finished()
   }
 
@@ -161,7 +161,7 @@ private struct RequirementsReader {
       return
     }
     do throws(Failure) {
-      switch requirement.place {
+      switch requirement.source {
       case .elsewhere:
         draft.leaveOut(
           requirement.subject,
@@ -174,14 +174,14 @@ private struct RequirementsReader {
         let file = PythonFile(name: name, url: url, digests: requirement.digests)
         draft.add(try file.entry(), named: name)
       case .index(let project, let version):
-        guard !asksNoIndex else {
+        guard !hasNoIndex else {
           let links = hasFindLinks ? ", and `--find-links` is not read" : ""
           throw line.invalid(
             "the list has `--no-index`\(links); give it as `\(project) @ URL`, "
               + "or name an index with `pip: { index: URL }`"
           )
         }
-        let wish = PackageWish(
+        let indexRequirement = PackageRequirement(
           project: project,
           version: version,
           digests: requirement.digests
@@ -189,7 +189,9 @@ private struct RequirementsReader {
         let folder = index.path.hasSuffix("/") ? index.path : index.path + "/"
         do {
           let url = try index.resolving("\(folder)\(project)/")
-          draft.add(ManifestPart(url: url, kind: .packageIndex(wish), accept: Self.accepted))
+          draft.add(
+            FurtherDocument(url: url, kind: .packageIndex(indexRequirement), accept: Self.accepted)
+          )
         } catch {
           throw Failure(.badURL, "its page in the index \(error)")
         }

@@ -34,7 +34,7 @@ private struct UVLockReader {
   var choice = LockChoice()
 
   consuming func finished() throws(Failure) -> Manifest {
-    draft.note(choice)
+    draft.report(choice)
     return try draft.finished()
   }
 
@@ -79,7 +79,7 @@ private struct UVLockReader {
       // When the package itself is a URL, its source archive has no `url`.
       guard let text = node.member("url")?.text ?? (node.member("path") == nil ? address : nil)
       else {
-        draft.leaveOut(node.member("path")?.text ?? name, .besideLock)
+        draft.leaveOut(node.member("path")?.text ?? name, .alongsideLock)
         continue
       }
       do throws(Failure) {

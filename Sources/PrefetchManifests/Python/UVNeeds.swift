@@ -23,7 +23,7 @@ struct UVNeeds {
       }
     }
     let needed = packages.map { needs(Self.needs(of: $0)) }
-    let asked =
+    let groupNeeds =
       needs(Self.groups(manifest?.member("dependency-groups")))
       + needs(manifest?.member("requirements")?.sequence ?? [])
     func spread(_ marks: inout [Bool], alongAll: Bool) {
@@ -40,16 +40,16 @@ struct UVNeeds {
     for (number, needs) in needed.enumerated() {
       for need in needs where need.number != number { isRoot[need.number] = false }
     }
-    for need in asked { isRoot[need.number] = false }
+    for need in groupNeeds { isRoot[need.number] = false }
     for (number, package) in packages.enumerated() where Self.isOwn(package) {
       isRoot[number] = true
     }
     // Packages of an unreachable dependency cycle count as needed: nothing tells their conditions.
     var isReached = isRoot
-    for need in asked { isReached[need.number] = true }
+    for need in groupNeeds { isReached[need.number] = true }
     spread(&isReached, alongAll: true)
     isNeeded = packages.indices.map { isRoot[$0] || !isReached[$0] }
-    for need in asked where need.mayHold { isNeeded[need.number] = true }
+    for need in groupNeeds where need.mayHold { isNeeded[need.number] = true }
     spread(&isNeeded, alongAll: false)
   }
 

@@ -13,7 +13,7 @@ struct AdLayout {
 
   private let rules: BundleRules
   private let documents: [BundleContent]
-  private var answers = 1
+  private var tagCount = 1
   private(set) var reading = BundleReading()
 
   init(_ documents: [BundleContent], _ rules: BundleRules) throws(Failure) {
@@ -22,11 +22,11 @@ struct AdLayout {
     guard let root = documents.first else {
       throw Failure(.internal, "an ad was read before its tag came")
     }
-    guard let found = try resolve(root, asked: [root.url.string], hops: 0, mayBePod: true) else {
+    guard let found = try resolve(root, visited: [root.url.string], hops: 0, mayBePod: true) else {
       return
     }
     guard !found.isEmpty else {
-      let isChain = answers > 1
+      let isChain = tagCount > 1
       throw Failure(
         .empty,
         isChain ? "no server of its chain has an ad" : "the ad server has no ad",
@@ -35,7 +35,7 @@ struct AdLayout {
     }
     var described: [JSONValue] = []
     for (number, ad) in found.prefix(Self.mostShown).enumerated() {
-      guard let text = try take(ad, as: number) else { continue }
+      guard let text = try addAd(ad, as: number) else { continue }
       described.append(text)
     }
     if !reading.documents.isEmpty {
@@ -55,7 +55,7 @@ struct AdLayout {
   }
 
   private static let mostHops = 5
-  private static let mostAnswers = 20
+  private static let maximumTags = 20
   private static let mostShown = 50
 
   // MARK: The chain
@@ -63,18 +63,18 @@ struct AdLayout {
   /// Returns the ads behind a response; nil until the next response of the chain is known.
   private mutating func resolve(
     _ document: BundleContent,
-    asked: [String],
+    visited: [String],
     hops: Int,
     mayBePod: Bool
   ) throws(Failure) -> [Found]? {
-    let answer = try AdReader.read(document, takingExtensions: rules.takesExtensions)
-    let pod = answer.ads.filter { $0.sequence != nil }.enumerated()
+    let parsed = try AdReader.read(document, includingExtensions: rules.includesExtensions)
+    let pod = parsed.ads.filter { $0.sequence != nil }.enumerated()
       .sorted { ($0.element.sequence ?? 0, $0.offset) < ($1.element.sequence ?? 0, $1.offset) }
       .map(\.element)
     let isPod = mayBePod && !pod.isEmpty
     var found: [Found] = []
     var objection: Failure?
-    for ad in isPod ? pod : answer.ads {
+    for ad in isPod ? pod : parsed.ads {
       switch ad.content {
       case .inline(let inline):
         let ladder = MediaLadder(inline.media, rules)
@@ -87,7 +87,7 @@ struct AdLayout {
         }
       case .wrapper(let wrapper):
         do throws(Failure) {
-          let behind = try follow(wrapper, in: document, asked: asked, hops: hops)
+          let behind = try follow(wrapper, in: document, visited: visited, hops: hops)
           guard let behind else { return nil }
           found += behind
         } catch {
@@ -120,11 +120,11 @@ struct AdLayout {
   private mutating func follow(
     _ wrapper: AdWrapper,
     in document: BundleContent,
-    asked: [String],
+    visited: [String],
     hops: Int
   ) throws(Failure) -> [Found]? {
     let written = try Self.resolve(wrapper.tag, in: document)
-    guard !asked.contains(written.string) else {
+    guard !visited.contains(written.string) else {
       throw Failure(
         .redirectLimit,
         "`\(document.url.redacted)`: its ad tags come back to `\(written.redacted)`",
@@ -138,16 +138,16 @@ struct AdLayout {
         vast: 302
       )
     }
-    guard answers < Self.mostAnswers else {
+    guard tagCount < Self.maximumTags else {
       throw Failure(
         .redirectLimit,
-        "its ad tags name more than \(Self.mostAnswers) others, up to `\(written.redacted)`",
+        "its ad tags name more than \(Self.maximumTags) others, up to `\(written.redacted)`",
         vast: 302
       )
     }
-    let place = answers
-    answers += 1
-    guard place < documents.count else {
+    let index = tagCount
+    tagCount += 1
+    guard index < documents.count else {
       let url = try Self.resolve(
         AdLink(text: rules.moment.filling(wrapper.tag.text), byte: wrapper.tag.byte),
         in: document
@@ -157,7 +157,7 @@ struct AdLayout {
     }
     // An ad is dropped when a wrapper follows although the previous one forbids that.
     if !wrapper.mayFollowWrappers {
-      let next = try AdReader.read(documents[place], takingExtensions: false)
+      let next = try AdReader.read(documents[index], includingExtensions: false)
       let isWrapper = next.ads.contains { ad in
         if case .wrapper = ad.content { true } else { false }
       }
@@ -165,15 +165,15 @@ struct AdLayout {
     }
     guard
       var found = try resolve(
-        documents[place],
-        asked: asked + [written.string],
+        documents[index],
+        visited: visited + [written.string],
         hops: hops + 1,
         mayBePod: wrapper.mayBePod
       )
     else { return nil }
-    for place in found.indices {
-      let own = Set(found[place].inline.extras.map(\.kind))
-      found[place].inline.extras += wrapper.extras.filter { !own.contains($0.kind) }
+    for index in found.indices {
+      let own = Set(found[index].inline.extras.map(\.kind))
+      found[index].inline.extras += wrapper.extras.filter { !own.contains($0.kind) }
         .map { extra in
           var extra = extra
           if case .link(var link) = extra.source,
@@ -195,10 +195,10 @@ struct AdLayout {
     do throws(WebURL.Fault) {
       return try document.base.resolving(link.text)
     } catch {
-      let place = AdReader.place(of: link.byte, in: document.bytes)
+      let location = AdReader.location(of: link.byte, in: document.bytes)
       throw Failure(
         .badURL,
-        "`\(document.url.redacted)`, \(place): the address \(error.description)"
+        "`\(document.url.redacted)`, \(location): the address \(error.description)"
       )
     }
   }
@@ -206,7 +206,7 @@ struct AdLayout {
   // MARK: Files
 
   /// Adds an ad's files and returns its description for players; nil while a playlist is missing.
-  private mutating func take(_ found: Found, as number: Int) throws(Failure) -> JSONValue? {
+  private mutating func addAd(_ found: Found, as number: Int) throws(Failure) -> JSONValue? {
     // The suffix's dot keeps the names of different ads apart.
     let stem = number == 0 ? rules.stem : "\(rules.stem).\(number + 1)"
     let facts: [(String, JSONValue?)] = [
@@ -227,24 +227,28 @@ struct AdLayout {
     let name: String
     if found.ladder.steps.isEmpty {
       medium = found.ladder.streams[0]
-      guard let main = try take(stream: medium, of: found, stem: stem, isFirst: number == 0) else {
+      guard let main = try addStream(medium, of: found, stem: stem, isFirst: number == 0) else {
         return nil
       }
       name = main
       reading.seconds += found.inline.seconds ?? 0
     } else {
-      let place = try choose(found)
-      medium = found.ladder.steps[place]
+      let index = try choose(found)
+      medium = found.ladder.steps[index]
       if found.ladder.steps.count > 1 { reading.hasChoice = true }
       let url = try Self.resolve(medium.link, in: found.document)
-      name = take(url, .media, named: stem, ending: Self.ending(medium.type, url) ?? "mp4")
-      if number == 0 { reading.mainPart = reading.parts.firstIndex { $0.name == name } }
+      name = addFile(url, .media, named: stem, suffix: Self.suffix(medium.type, url) ?? "mp4")
+      if number == 0 { reading.mainPiece = reading.pieces.firstIndex { $0.name == name } }
       reading.seconds += found.inline.seconds ?? 0
     }
     ad.append(("media", Self.described(medium, name: name)))
     if found.ladder.steps.count > 1 { ad.append(("variants", try variants(of: found))) }
     for kind in AdExtra.Purpose.allCases {
-      let extras = try take(found.inline.extras.filter { $0.kind == kind }, of: found, stem: stem)
+      let extras = try addExtras(
+        found.inline.extras.filter { $0.kind == kind },
+        of: found,
+        stem: stem
+      )
       if !extras.isEmpty { ad.append(("\(kind.rawValue)s", .array(extras))) }
     }
     return .object(ad)
@@ -254,19 +258,19 @@ struct AdLayout {
   private func choose(_ found: Found) throws(Failure) -> Int {
     let steps = found.ladder.steps
     if rules.heldQuality != nil {
-      for place in steps.indices.reversed() {
-        guard let url = try? found.base.resolving(steps[place].link.text) else { continue }
-        if rules.held.contains(rules.key(of: url)) { return place }
+      for index in steps.indices.reversed() {
+        guard let url = try? found.base.resolving(steps[index].link.text) else { continue }
+        if rules.held.contains(rules.key(of: url)) { return index }
       }
     }
-    return (rules.quality ?? .low).place(among: steps.count)
+    return (rules.quality ?? .low).index(among: steps.count)
   }
 
   private func variants(of found: Found) throws(Failure) -> JSONValue {
     let steps = found.ladder.steps
     var variants: [(String, JSONValue)] = []
     for quality in BundleRules.Quality.allCases {
-      let step = steps[quality.place(among: steps.count)]
+      let step = steps[quality.index(among: steps.count)]
       let url = try Self.resolve(step.link, in: found.document)
       variants.append((quality.rawValue, Self.described(step, url: url)))
     }
@@ -291,14 +295,14 @@ struct AdLayout {
   }
 
   /// Adds a stream's pieces; returns the playlist to open, nil while a playlist is missing.
-  private mutating func take(
-    stream medium: AdMedium,
+  private mutating func addStream(
+    _ medium: AdMedium,
     of found: Found,
     stem: String,
     isFirst: Bool
   ) throws(Failure) -> String? {
     let url = try Self.resolve(medium.link, in: found.document)
-    let rest = documents.dropFirst(answers)
+    let rest = documents.dropFirst(tagCount)
     guard let root = rest.first(where: { $0.url == url }) else {
       reading.documents.append(BundleRequest(url: url, alternates: [], type: "hls"))
       return nil
@@ -314,7 +318,7 @@ struct AdLayout {
       reading.documents += layout.missing
       return nil
     }
-    reading.parts += layout.parts
+    reading.pieces += layout.pieces
     reading.texts.insert(contentsOf: try layout.texts(), at: isFirst ? 0 : reading.texts.count)
     reading.isPartial = reading.isPartial || layout.isPartial
     reading.hasChoice = reading.hasChoice || layout.hasChoice
@@ -324,7 +328,7 @@ struct AdLayout {
     return name
   }
 
-  private mutating func take(
+  private mutating func addExtras(
     _ extras: [AdExtra],
     of found: Found,
     stem: String
@@ -337,22 +341,22 @@ struct AdLayout {
       case .leftOut:
         reading.htmlCards += 1
         continue
-      case .page(let text): name = take(page: text, named: stem)
+      case .page(let text): name = addPage(text, named: stem)
       case .link(let link):
         // A picture with an unusable address does not fail the ad.
         guard link.macro == nil, let url = try? found.base.resolving(link.text),
           !rules.leftOut.contains(rules.key(of: url))
         else { continue }
-        let ending = Self.ending(extra.type, url) ?? (extra.kind == .caption ? "vtt" : "bin")
+        let suffix = Self.suffix(extra.type, url) ?? (extra.kind == .caption ? "vtt" : "bin")
         let isText = extra.kind == .caption
-        name = take(url, .extra, named: stem, ending: ending, isText: isText, extra.type)
+        name = addFile(url, .extra, named: stem, suffix: suffix, isText: isText, extra.type)
       }
       described.append(.object([("file", .string(name))] + extra.facts))
     }
     return described
   }
 
-  private mutating func take(page: String, named stem: String) -> String {
+  private mutating func addPage(_ page: String, named stem: String) -> String {
     let bytes = Array(page.utf8)
     if let known = reading.texts.first(where: { $0.mime == Self.pageType && $0.bytes == bytes }) {
       return known.name
@@ -366,28 +370,28 @@ struct AdLayout {
 
   private static let mostExtras = 20
 
-  private mutating func take(
+  private mutating func addFile(
     _ url: WebURL,
     _ role: BundleFile.Role,
     named stem: String,
-    ending: String,
+    suffix: String,
     isText: Bool = false,
     _ type: String? = nil
   ) -> String {
     let key = rules.key(of: url)
-    if let known = reading.parts.first(where: { rules.key(of: $0.url) == key }) {
+    if let known = reading.pieces.first(where: { rules.key(of: $0.url) == key }) {
       return known.name
     }
     // The ads' common description has the ending `json`.
-    let ending = ending == "json" && role == .media ? "mp4" : ending
-    var part = BundlePart(url: url, role: role, name: "\(stem).\(ending)")
-    if isText { part.type = nil }
-    if type == Self.pageType { part.type = "page" }
-    reading.parts.append(part)
-    return part.name
+    let suffix = suffix == "json" && role == .media ? "mp4" : suffix
+    var piece = BundlePiece(url: url, role: role, name: "\(stem).\(suffix)")
+    if isText { piece.type = nil }
+    if type == Self.pageType { piece.type = "page" }
+    reading.pieces.append(piece)
+    return piece.name
   }
 
-  private static func ending(_ type: String?, _ url: WebURL) -> String? {
+  private static func suffix(_ type: String?, _ url: WebURL) -> String? {
     switch type {
     case "video/mp4": "mp4"
     case "video/webm": "webm"
@@ -403,7 +407,7 @@ struct AdLayout {
     case "text/vtt": "vtt"
     case "text/srt", "application/x-subrip": "srt"
     case "application/ttml+xml": "ttml"
-    default: BundleName.ending(of: url)
+    default: BundleName.suffix(of: url)
     }
   }
 }

@@ -4,11 +4,11 @@ internal import PrefetchDocuments
 enum AdReader {
   static func read(
     _ document: BundleContent,
-    takingExtensions: Bool
+    includingExtensions: Bool
   ) throws(Failure) -> AdDocument {
     // An empty response means that the server has no ad.
     guard !document.bytes.isEmpty else { return AdDocument() }
-    let receiver = AdReceiver(takingExtensions: takingExtensions)
+    let receiver = AdReceiver(includingExtensions: includingExtensions)
     let name = document.url.redacted
     // Servers' templates often begin with a blank line, which XML forbids before its declaration.
     let start = beginning(of: document.bytes)
@@ -16,11 +16,11 @@ enum AdReader {
       let bytes = unsafe document.bytes.span.bytes
       try XMLRecords.read(bytes.extracting(start..<bytes.byteCount), for: receiver)
     } catch {
-      let place = place(of: start + error.byte, in: document.bytes)
+      let location = location(of: start + error.byte, in: document.bytes)
       guard receiver.isVAST != false else {
-        throw Failure(.corrupted, "`\(name)`, \(place): \(error.message)", vast: 101)
+        throw Failure(.corrupted, "`\(name)`, \(location): \(error.message)", vast: 101)
       }
-      throw Failure(.corrupted, "`\(name)`, \(place): \(error.message)", vast: 100)
+      throw Failure(.corrupted, "`\(name)`, \(location): \(error.message)", vast: 100)
     }
     if let version = receiver.strangeVersion {
       throw Failure(
@@ -45,7 +45,7 @@ enum AdReader {
     return rest.firstIndex { $0 != 0x20 && !(0x09...0x0D).contains($0) } ?? 0
   }
 
-  static func place(of byte: Int, in bytes: [UInt8]) -> String {
+  static func location(of byte: Int, in bytes: [UInt8]) -> String {
     let before = bytes.prefix(byte)
     let line = before.count { $0 == 0x0A } + 1
     let start = before.lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
@@ -56,15 +56,15 @@ enum AdReader {
 private final class AdReceiver: XMLRecordReceiver {
   static let mostAds = 1_000
 
-  private let takesExtensions: Bool
+  private let includesExtensions: Bool
   private(set) var document = AdDocument()
   /// Whether the root element is VAST's; nil before the first element.
   private(set) var isVAST: Bool?
   private(set) var strangeVersion: String?
   private(set) var isOverfull = false
 
-  init(takingExtensions: Bool) {
-    takesExtensions = takingExtensions
+  init(includingExtensions: Bool) {
+    includesExtensions = includingExtensions
   }
 
   func shape(of root: XMLElement) -> XMLShape? {
@@ -191,7 +191,7 @@ private final class AdReceiver: XMLRecordReceiver {
       extra.facts = caption.facts(numbers: [], texts: ["language"])
       extras.append(extra)
     }
-    guard takesExtensions else { return extras }
+    guard includesExtensions else { return extras }
     let pictures = element.all("Extensions", "Extension").flatMap { holder in
       Self.picturesOfExtensions.sorted().flatMap { holder.all($0) }
     }

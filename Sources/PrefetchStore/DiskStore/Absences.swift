@@ -3,13 +3,13 @@ package import PrefetchCore
 /// A server's response that a URL does not exist.
 package struct Absence: Hashable, Sendable {
   /// Hash of the request parts that may have selected the response.
-  package var asked: UInt64
+  package var requestHash: UInt64
   package var status: Int
   package var since: Instant
   package var until: Instant
 
-  package init(asked: UInt64, status: Int, since: Instant, until: Instant) {
-    self.asked = asked
+  package init(requestHash: UInt64, status: Int, since: Instant, until: Instant) {
+    self.requestHash = requestHash
     self.status = status
     self.since = since
     self.until = until
@@ -23,20 +23,20 @@ package struct Absence: Hashable, Sendable {
 
 extension DiskStore {
   package func absence(of url: String) throws(Failure) -> Absence? {
-    let known = try answering { () throws(Failure) in try namedItems().absence(url) }
+    let known = try withBackup { () throws(Failure) in try namedItems().absence(url) }
     // A future time comes from a clock that was wrong.
     guard let known, !Freshness.isFuture(known.since, at: clockStart) else { return nil }
     return known
   }
 
-  package func note(_ absences: [String: Absence], lasting: Duration) throws(Failure) {
+  package func recordAbsences(_ absences: [String: Absence], lasting: Duration) throws(Failure) {
     let database = try database()
-    try requireWriting().claims.inTurn { () throws(Failure) in
-      try note(absences, lasting: lasting, in: database)
+    try requireWriting().claims.withWriterLock { () throws(Failure) in
+      try recordAbsences(absences, lasting: lasting, in: database)
     }
   }
 
-  private func note(
+  private func recordAbsences(
     _ absences: [String: Absence],
     lasting: Duration,
     in database: Database
@@ -46,7 +46,7 @@ extension DiskStore {
         "INSERT OR REPLACE INTO absences VALUES (?1, ?2, ?3, ?4, ?5)"
       )
       for (url, absence) in absences {
-        try replacement.run(url, absence.asked, absence.status, absence.since, absence.until)
+        try replacement.run(url, absence.requestHash, absence.status, absence.since, absence.until)
       }
       try database.run(
         "DELETE FROM absences WHERE since<\(clockStart + (.zero - lasting)) OR until<\(clockStart)"

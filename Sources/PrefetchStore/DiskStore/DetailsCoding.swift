@@ -45,7 +45,7 @@ enum DetailsCoding {
       append(.failureMessage, failure.message, to: &bytes)
       if failure.isTransient { append(.isTransient, "", to: &bytes) }
     }
-    if !record.hops.isEmpty { append(.hops, AnswerCoding.encode(record.hops), to: &bytes) }
+    if !record.hops.isEmpty { append(.hops, ResponseTermsCoding.encode(record.hops), to: &bytes) }
     append(.lifetime, number(record.lifetime), to: &bytes)
     append(.provider, record.provider, to: &bytes)
     append(.type, record.type, to: &bytes)
@@ -103,7 +103,7 @@ enum DetailsCoding {
       case .isTransient: failure?.isTransient = true
       case .hops:
         let bytes = unsafe field.withUnsafeBytes { unsafe Array($0) }
-        guard let hops = AnswerCoding.decodeHops(bytes) else { return false }
+        guard let hops = ResponseTermsCoding.decodeHops(bytes) else { return false }
         record.hops = hops
       case .lifetime:
         guard let number = number(field) else { return false }
@@ -135,7 +135,7 @@ enum DetailsCoding {
   }
 
   /// Returns the headers and the `Last-Modified` date that a new response is compared with.
-  static func answer(_ bytes: RawSpan) -> (headers: HeaderBlock, lastModified: String?)? {
+  static func confirmableHead(_ bytes: RawSpan) -> (headers: HeaderBlock, lastModified: String?)? {
     var said: String??
     let rest = read(bytes) { tag, field in
       if tag == .lastModified { said = .some(optionalText(field)) }
@@ -146,7 +146,7 @@ enum DetailsCoding {
   }
 
   /// Returns whether the fields describe a single body without a redirect or a failure.
-  static func arePlain(_ bytes: RawSpan) -> Bool {
+  static func suitSimpleItem(_ bytes: RawSpan) -> Bool {
     var (hasStatus, hasDate) = (false, false)
     let rest = read(bytes) { tag, field in
       switch tag {
@@ -164,15 +164,15 @@ enum DetailsCoding {
     return rest != nil && (hasStatus || !hasDate)
   }
 
-  /// Passes the fields before the headers to `take`; returns nil if `take` refuses a field.
-  private static func read(_ bytes: RawSpan, _ take: (Tag, RawSpan) -> Bool) -> Range<Int>? {
+  /// Passes the fields before the headers to `sink`; returns nil if `sink` refuses a field.
+  private static func read(_ bytes: RawSpan, _ sink: (Tag, RawSpan) -> Bool) -> Range<Int>? {
     var cursor = ByteCursor()
     var said: UInt32 = 0
     while let byte = cursor.byte(bytes) {
       guard let tag = Tag(rawValue: byte), said & tag.bit == 0 else { return nil }
       said |= tag.bit
       if tag == .headers { return cursor.offset..<bytes.byteCount }
-      guard let range = cursor.text(bytes), take(tag, bytes.extracting(range)) else { return nil }
+      guard let range = cursor.text(bytes), sink(tag, bytes.extracting(range)) else { return nil }
     }
     return nil
   }
@@ -198,15 +198,15 @@ enum DetailsCoding {
     bytes.append(tag.rawValue)
     let count = max(1, 8 - ((number < 0 ? ~number : number).leadingZeroBitCount - 1) / 8)
     bytes.append(UInt8(count))
-    for place in 0..<count { bytes.append(UInt8(truncatingIfNeeded: number >> (8 * place))) }
+    for index in 0..<count { bytes.append(UInt8(truncatingIfNeeded: number >> (8 * index))) }
   }
 
   private static func number(_ field: RawSpan) -> Int64? {
     guard (1...8).contains(field.byteCount) else { return nil }
     var number: UInt64 = 0
-    for place in 0..<field.byteCount {
-      let byte = unsafe field.unsafeLoad(fromByteOffset: place, as: UInt8.self)
-      number |= UInt64(byte) << (8 * place)
+    for index in 0..<field.byteCount {
+      let byte = unsafe field.unsafeLoad(fromByteOffset: index, as: UInt8.self)
+      number |= UInt64(byte) << (8 * index)
     }
     let shift = 64 - 8 * field.byteCount
     return Int64(bitPattern: number << shift) >> shift

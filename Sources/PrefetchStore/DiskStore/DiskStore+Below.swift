@@ -15,7 +15,7 @@ extension DiskStore {
       )
     }
     _ = try store.segments()
-    let problems = store.takeDiagnostics()
+    let problems = store.drainDiagnostics()
     if let older = problems.first(where: { $0.code == "store.older" }) {
       throw Failure(.storeDamaged, older.message)
     }

@@ -1,7 +1,7 @@
 package import PrefetchCore
 
 extension DiskStore {
-  package func stored(url: String) throws(Failure) -> (any StoredAnswer)? {
+  package func stored(url: String) throws(Failure) -> (any StoredResponse)? {
     try record(url: url).map { Shared($0) }
   }
 
@@ -11,12 +11,12 @@ extension DiskStore {
   }
 
   /// Returns the URLs that other processes claim now, even when nothing is stored.
-  package static func underWay(
-    _ urls: [String],
+  package static func claimedURLs(
+    among urls: [String],
     in cache: String
   ) throws(Failure) -> Set<String> {
     guard let root = try Folder(at: cache) else { return [] }
-    return try Claims.underWay(urls, in: root)
+    return try Claims.claimedURLs(among: urls, in: root)
   }
 
   package func controls(of urls: [String]) throws(Failure) -> [ItemControl?] {
@@ -53,12 +53,12 @@ extension DiskStore {
     claims?.end()
   }
 
-  package func hasCompany() throws(Failure) -> Bool {
+  package func hasOtherRuns() throws(Failure) -> Bool {
     try claims?.look() ?? false
   }
 
   package func claim(_ urls: [String]) throws(Failure) -> [Bool] {
-    try claims?.take(urls) ?? urls.map { _ in true }
+    try claims?.acquire(urls) ?? urls.map { _ in true }
   }
 
   package func release(_ urls: [String]) {

@@ -29,7 +29,7 @@ extension DiskStore {
   /// Ends leases that `cache.size` has no room for; the commit stands even if this fails.
   private func makeRoomOfLeases(_ limit: Int64) {
     guard let leases = (try? Leases(in: root)) ?? nil, let used = try? usedBytes() else { return }
-    try? leases.end(downTo: limit - used, besides: layers.own)
+    try? leases.end(downTo: limit - used, excluding: layers.own)
   }
 
   /// Removes items; the next run that declares a removed item fetches it again.
@@ -46,7 +46,7 @@ extension DiskStore {
 
   /// Returns items that came through a segment and that no segment holds: their lock has ended.
   package func unheldItems() throws(Failure) -> [Int64] {
-    try answering { () throws(Failure) in
+    try withBackup { () throws(Failure) in
       var items: [Int64] = []
       let rows = try database().prepare("SELECT item FROM items WHERE was_held AND holders=0")
       while try rows.step() {
@@ -111,7 +111,8 @@ extension DiskStore {
       var believed: [ContentDigest] = []
       let isNew = lower.isEmpty ? [] : Set(pending.map(\.digest)).filter { !layers.isOwn($0) }
       if limit != nil, !isNew.isEmpty { _ = try usedNow() }
-      let files = try writing.publisher.publish(pending, noting: &times) { digest throws(Failure) in
+      let files = try writing.publisher.publish(pending, updating: &times) {
+        digest throws(Failure) in
         guard try references.contains(digest) else { return false }
         believed.append(digest)
         return true
@@ -119,7 +120,7 @@ extension DiskStore {
       var orphans: [ContentDigest] = []
       var after: Int64?
       var newest: Int64?
-      let isDone = try writing.claims.inTurn { () throws(Failure) in
+      let isDone = try writing.claims.withWriterLock { () throws(Failure) in
         try database.transaction { () throws(Failure) in
           if let version, try dataVersion() != version,
             try !areThere(pending, believed, references)
@@ -142,7 +143,7 @@ extension DiskStore {
             files: files,
             locks: locks,
             withdrawn: hasSeenOthers ? try withdrawals() : [],
-            besideOthers: hasSeenOthers
+            othersHaveWritten: hasSeenOthers
           ) {
             () throws(Failure) in try self.isBusy()
           }
@@ -244,7 +245,7 @@ extension DiskStore {
   ) throws(Failure) {
     guard !orphans.isEmpty else { return }
     try changeObjects(writing) { (database, references) throws(Failure) in
-      let note = try database.prepare(
+      let insertion = try database.prepare(
         "INSERT OR REPLACE INTO released_objects (digest, since) VALUES (?1, ?2)"
       )
       let isBusy = try isBusy()
@@ -254,16 +255,16 @@ extension DiskStore {
           unnamed.append(digest)
           continue
         }
-        try note.run(digest, RunLock.now)
+        try insertion.run(digest, RunLock.now)
       }
-      try writing.publisher.remove(unnamed, noting: &times)
+      try writing.publisher.remove(unnamed, updating: &times)
     }
   }
 
   /// Returns whether other runs may count on released bodies; without reliable locks, commits tell.
   private func isBusy() throws(Failure) -> Bool {
     if hasSeenOthers { return true }
-    return try RunLock.oldestRun(in: root, besides: lock) != nil
+    return try RunLock.oldestRun(in: root, excluding: lock) != nil
   }
 
   /// Returns the number of bodies that no row names and that wait for other runs to end.
@@ -274,7 +275,7 @@ extension DiskStore {
   func removeOverdue(_ writing: Writing) throws(Failure) {
     let released = "SELECT 1 FROM released_objects UNION SELECT 1 FROM released_items"
     guard try database().number("SELECT EXISTS (\(raw: released))") == 1 else { return }
-    let oldest = try RunLock.oldestRun(in: root, besides: lock)?.milliseconds ?? .max
+    let oldest = try RunLock.oldestRun(in: root, excluding: lock)?.milliseconds ?? .max
     try changeObjects(writing) { (database, references) throws(Failure) in
       let rows = try database.rows("SELECT digest FROM released_objects WHERE since<\(oldest)")
       var unnamed: [ContentDigest] = []
@@ -282,7 +283,7 @@ extension DiskStore {
         guard let digest = rows.optionalDigest(0) else { continue }
         if try !references.contains(digest) { unnamed.append(digest) }
       }
-      try writing.publisher.remove(unnamed, noting: &times)
+      try writing.publisher.remove(unnamed, updating: &times)
       for table in ["released_objects", "released_items"] {
         try database.run("DELETE FROM \(raw: table) WHERE since<\(oldest)")
       }
@@ -296,7 +297,7 @@ extension DiskStore {
   ) throws(Failure) -> Value {
     let database = try database()
     let references = try references()
-    return try writing.claims.inTurn { () throws(Failure) in
+    return try writing.claims.withWriterLock { () throws(Failure) in
       try database.transaction { () throws(Failure) in
         let value = try body(database, references)
         try database.execute("UPDATE upkeep SET changes=changes")

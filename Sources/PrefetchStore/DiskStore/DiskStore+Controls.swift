@@ -53,13 +53,13 @@ extension DiskStore {
     _ body: (borrowing Statement) throws(Failure) -> Void
   ) throws(Failure) {
     let database = try database()
-    try requireWriting().claims.inTurn { () throws(Failure) in
+    try requireWriting().claims.withWriterLock { () throws(Failure) in
       try database.transaction { () throws(Failure) in try body(database.prepare(change)) }
     }
   }
 
   package func locked(among urls: [String]) throws(Failure) -> Set<String> {
-    try answering { () throws(Failure) in
+    try withBackup { () throws(Failure) in
       let database = try database()
       let rule = try LockRule(database, now: expiryTime())
       let find = try database.prepare("SELECT item FROM items WHERE url=?1")
@@ -116,14 +116,14 @@ extension DiskStore {
     return Instant(milliseconds: status.modified / 1_000_000)
   }
 
-  /// Removes items for a user; runs do not write items in `underWay` again.
+  /// Removes items for a user; runs do not write items in `claimed` again.
   package func remove(
     _ urls: [String],
-    underWay: Set<String>
+    claimed: Set<String>
   ) throws(Failure) -> [RemovedContent] {
     let removed = try change { (writer, _) throws(Failure) in
       for url in urls {
-        if underWay.contains(url) {
+        if claimed.contains(url) {
           try writer.withdraw(url: url)
         } else {
           try writer.remove(url: url, isHeldToo: true)
@@ -178,7 +178,7 @@ extension DiskStore {
   }
 
   /// Returns thumbnails of items with a body or a segment, without those of `urls`.
-  package func thumbnails(besidesThoseOf urls: Set<String>) throws(Failure) -> Set<String> {
+  package func thumbnails(excluding urls: Set<String>) throws(Failure) -> Set<String> {
     let rows = try database().prepare(
       """
       SELECT \(RecordRow.columns) FROM \(RecordRow.source)

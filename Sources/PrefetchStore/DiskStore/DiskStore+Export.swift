@@ -112,7 +112,7 @@ private struct StoreExport {
     }
     let holders = try store.segmentsHolding(url: record.url).filter(segments.contains)
     changes.append(
-      .store(record, body: bodies[0], besides: Array(bodies.dropFirst()), joining: holders)
+      .store(record, body: bodies[0], otherBodies: Array(bodies.dropFirst()), joining: holders)
     )
     summary.items += 1
     if changes.count >= Self.most || bytes >= Self.mostBytes { try flush() }

@@ -4,7 +4,7 @@ internal import PrefetchCrypto
 
 extension DiskStore {
   package func seeksLostBodies() throws(Failure) -> Bool {
-    try answering { () throws(Failure) in try sparedOrphans() != nil }
+    try withBackup { () throws(Failure) in try orphanRetentionLimit() != nil }
   }
 
   /// Returns an orphan that has one of the digests; hashes orphans once per new algorithm.
@@ -53,12 +53,12 @@ extension DiskStore {
     if try intactObject(digest) != nil { return true }
     let writing = try requireWriting()
     let source = ObjectPublisher.Source(file: file, leaf: leaf, folder: folder, mayLink: mayLink)
-    try writing.publisher.take(source, as: digest, noting: &times)
+    try writing.publisher.add(source, as: digest, updating: &times)
     guard FileIdentity(try file.status()) == FileIdentity(status),
       let home = try objects?.folder(of: digest.prefix),
       let object = try ObjectFolder.open(digest.hexadecimal, in: home)
     else {
-      try writing.publisher.remove([digest], noting: &times)
+      try writing.publisher.remove([digest], updating: &times)
       return false
     }
     examined[digest] = try object.objectFile()

@@ -67,8 +67,8 @@ extension DiskStore {
   /// Copies the items of another cache; each body is hashed.
   ///
   /// Imported items belong to no segment until a run declares and revalidates them.
-  package func takeIn(
-    _ other: DiskStore,
+  package func importItems(
+    from other: DiskStore,
     _ terms: ImportTerms
   ) throws(Failure) -> ImportSummary {
     var summary = ImportSummary()
@@ -82,7 +82,7 @@ extension DiskStore {
         continue
       }
       do throws(Failure) {
-        summary.bytes += try takeIn(record, from: other, terms)
+        summary.bytes += try importItem(record, from: other, terms)
         summary.items += 1
       } catch {
         // An error of this disk would meet every item.
@@ -106,7 +106,7 @@ extension DiskStore {
     return (record.validatedAt ?? record.fetchedAt).map { $0 > known } ?? false
   }
 
-  private func takeIn(
+  private func importItem(
     _ given: ContentRecord,
     from other: DiskStore,
     _ terms: ImportTerms
@@ -120,7 +120,7 @@ extension DiskStore {
       let change = StoreChange.store(
         record,
         body: bodies[0],
-        besides: Array(bodies.dropFirst()),
+        otherBodies: Array(bodies.dropFirst()),
         joining: []
       )
       _ = try commit([change], within: terms.limit)
@@ -143,20 +143,20 @@ extension DiskStore {
     for file in record.otherFiles where seen.insert(file.digest).inserted {
       wanted.append((file.digest, file.size))
     }
-    for (place, want) in wanted.enumerated() {
+    for (number, want) in wanted.enumerated() {
       guard let file = try other.layers.open(want.digest) else {
         throw Failure(.corrupted, "its body is missing there")
       }
       let body = try stage(
         file,
         limit: terms.fileLimit,
-        alsoHashing: place == 0 ? terms.algorithms(record.url) : []
+        alsoHashing: number == 0 ? terms.algorithms(record.url) : []
       )
       bodies.append(body)
       guard body.digest == want.digest, body.size == want.size else {
         throw Failure(.corrupted, "its body there is damaged")
       }
-      guard place == 0 else { continue }
+      guard number == 0 else { continue }
       if let objection = terms.objection(record.url, body) { throw objection }
       // The other index states further digests, but this import has not verified them.
       record.otherDigests = body.otherDigests
@@ -167,7 +167,7 @@ extension DiskStore {
 extension ContentRecord {
   /// Ends the freshness that another machine was granted.
   fileprivate mutating func loseFreshness(at now: Instant) {
-    freshness = .stated(until: min(validatedAt ?? now, now))
+    freshness = .declared(until: min(validatedAt ?? now, now))
     failure = nil
     isPassedThrough = false
   }

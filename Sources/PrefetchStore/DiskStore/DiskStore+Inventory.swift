@@ -1,8 +1,8 @@
 package import PrefetchCore
 
 extension DiskStore {
-  package func takeInventory(of urls: [String]?) throws(Failure) -> Inventory {
-    try answering { () throws(Failure) in
+  package func readInventory(of urls: [String]?) throws(Failure) -> Inventory {
+    try withBackup { () throws(Failure) in
       let database = try database()
       // A single transaction makes all statements read the same state.
       return try database.reading { () throws(Failure) in
@@ -26,8 +26,8 @@ extension DiskStore {
     return numbers.sorted()
   }
 
-  package func stored(_ items: [Int64]) throws(Failure) -> [(any StoredAnswer)?] {
-    try answering { () throws(Failure) in
+  package func stored(_ items: [Int64]) throws(Failure) -> [(any StoredResponse)?] {
+    try withBackup { () throws(Failure) in
       let query = try recordQuery()
       // A single transaction takes the locks once instead of for every statement.
       return try database().reading { () throws(Failure) in try query.rows(items) }
@@ -50,7 +50,7 @@ extension DiskStore {
     while let row = try reader.next(&holders) {
       rows.append(row)
     }
-    var parts: [Inventory.Part] = []
+    var itemFiles: [Inventory.File] = []
     let files = try InventoryReader.rows(
       "item, digest, size FROM item_files",
       of: items,
@@ -63,17 +63,17 @@ extension DiskStore {
       guard position < rows.count, rows[position].item == item,
         let digest = files.optionalDigest(1)
       else { continue }
-      parts.append(Inventory.Part(row: position, digest: digest, size: files.number(2)))
+      itemFiles.append(Inventory.File(row: position, digest: digest, size: files.number(2)))
     }
     var inventory = Inventory(
       rows: rows,
-      parts: parts,
+      files: itemFiles,
       strongDigests: reader.strongDigests,
       variances: reader.variances.list,
       holderSets: holders.sets,
       segmentKeys: holders.keys
     )
-    inventory.isPart = items != nil
+    inventory.isPartial = items != nil
     inventory.newestDate = try database.newestDate()
     return inventory
   }
@@ -166,8 +166,8 @@ private final class InventoryReader {
 }
 
 extension Statement {
-  fileprivate func byte(_ index: Int32, at place: Int) -> UInt8? {
-    unsafe withBytes(index) { bytes in unsafe bytes.dropFirst(place).first }
+  fileprivate func byte(_ index: Int32, at offset: Int) -> UInt8? {
+    unsafe withBytes(index) { bytes in unsafe bytes.dropFirst(offset).first }
   }
 
   fileprivate func key(_ index: Int32) -> URLKey {

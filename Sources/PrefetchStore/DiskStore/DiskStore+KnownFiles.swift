@@ -35,12 +35,12 @@ extension DiskStore {
     return true
   }
 
-  /// Records the examined files for later runs; call within `Claims.inTurn`.
+  /// Records the examined files for later runs; call within `Claims.withWriterLock`.
   func recordExamined(_ database: Database) throws(Failure) {
     guard !examined.isEmpty else { return }
     let known = try knownFiles()
     try database.transaction { () throws(Failure) in
-      for (digest, file) in examined { try known.note(file, of: digest) }
+      for (digest, file) in examined { try known.record(file, of: digest) }
     }
   }
 
@@ -55,7 +55,7 @@ extension DiskStore {
 final class KnownFiles {
   private let find: Statement
   private let updateItems: Statement
-  private let updateParts: Statement
+  private let updateItemFiles: Statement
 
   init(_ database: Database) throws(Failure) {
     let ofItems = ObjectReferences.namesDigest
@@ -63,7 +63,7 @@ final class KnownFiles {
       "SELECT file FROM items WHERE \(ofItems) UNION SELECT file FROM item_files WHERE digest=?1"
     )
     updateItems = try database.prepare("UPDATE items SET file=?3 WHERE \(ofItems)")
-    updateParts = try database.prepare("UPDATE item_files SET file=?2 WHERE digest=?1")
+    updateItemFiles = try database.prepare("UPDATE item_files SET file=?2 WHERE digest=?1")
   }
 
   func contains(_ file: ObjectFile, of digest: ContentDigest) throws(Failure) -> Bool {
@@ -71,8 +71,8 @@ final class KnownFiles {
     return marks.contains(where: file.has)
   }
 
-  func note(_ file: ObjectFile, of digest: ContentDigest) throws(Failure) {
+  func record(_ file: ObjectFile, of digest: ContentDigest) throws(Failure) {
     try updateItems.run(digest, digest.mark, file.mark)
-    try updateParts.run(digest, file.mark)
+    try updateItemFiles.run(digest, file.mark)
   }
 }

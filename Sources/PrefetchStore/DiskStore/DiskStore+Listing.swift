@@ -65,11 +65,11 @@ extension DiskStore {
     _ visit: (StoredItem) throws(Failure) -> Bool
   ) throws(Failure) {
     guard sorting.isEmpty else {
-      return try answering { () throws(Failure) in try visitSorted(sorting, uses, visit) }
+      return try withBackup { () throws(Failure) in try visitSorted(sorting, uses, visit) }
     }
     // After a damaged index, its copy continues behind the last visited URL.
     var last = ""
-    try answering { () throws(Failure) in
+    try withBackup { () throws(Failure) in
       try visitOrdered(after: last) { item throws(Failure) in
         defer { last = item.url }
         return try visit(item)
@@ -144,11 +144,11 @@ private struct StoredItemReader {
   private let names: [[String]]
   private let locks: LockRule
   /// Bytes of the further files, by item number; most items have none.
-  private var besides: [Int64: Int64] = [:]
+  private var otherBytes: [Int64: Int64] = [:]
 
   init(_ database: Database, locks: LockRule) throws(Failure) {
     let files = try database.prepare("SELECT item, sum(size) FROM item_files GROUP BY item")
-    while try files.step() { besides[files.number(0)] = files.number(1) }
+    while try files.step() { otherBytes[files.number(0)] = files.number(1) }
     let holders = try HolderLists(database)
     names = holders.sets.map { set in set.map { holders.keys[$0].name } }
     self.holders = holders
@@ -162,7 +162,7 @@ private struct StoredItemReader {
       item: row.number(0),
       url: url,
       state: head.state,
-      size: head.digest.isNone ? nil : head.size + (besides[row.number(0)] ?? 0),
+      size: head.digest.isNone ? nil : head.size + (otherBytes[row.number(0)] ?? 0),
       segments: names[Int(holders.position(of: row.number(3)))],
       isLocked: locks.isLocked(row.number(0))
     )

@@ -15,7 +15,7 @@ extension DiskStore {
   /// Returns digests of inventory and manifests whose objects are missing or damaged; opens only
   /// folders that others changed, and hashes only files that the index does not know.
   package func missingObjects(of inventory: Inventory) throws(Failure) -> Set<ContentDigest> {
-    if inventory.isPart { return try missingObjects(ofPart: inventory) }
+    if inventory.isPartial { return try missingObjects(ofPartial: inventory) }
     var suspects: [(prefix: UInt8, changed: Int64, isKnown: Bool)] = []
     for prefix in UInt8.min...UInt8.max {
       let changed = try objects?.changed(prefix) ?? FolderTimes.absent
@@ -49,13 +49,13 @@ extension DiskStore {
         isComplete = false
         if !layers.isBelow(digest, size: size) { missing.insert(digest) }
       }
-      for part in inventory.parts where part.digest.prefix == prefix {
-        if isThere(part.digest, part.size) { continue }
+      for file in inventory.files where file.digest.prefix == prefix {
+        if isThere(file.digest, file.size) { continue }
         isComplete = false
-        if layers.isBelow(part.digest, size: part.size) { continue }
+        if layers.isBelow(file.digest, size: file.size) { continue }
         // An item without one of its files is not whole.
-        missing.insert(part.digest)
-        missing.insert(inventory.rows[part.row].digest)
+        missing.insert(file.digest)
+        missing.insert(inventory.rows[file.row].digest)
       }
       times.didExamine(prefix, changed: changed, isComplete: isComplete)
     }
@@ -64,14 +64,14 @@ extension DiskStore {
   }
 
   private func missingObjects(
-    ofPart inventory: Inventory
+    ofPartial inventory: Inventory
   ) throws(Failure) -> Set<ContentDigest> {
     var missing: Set<ContentDigest> = []
     for row in inventory.rows where row.hasBody {
       if try intactObject(row.digest) != row.size { missing.insert(row.digest) }
     }
-    for part in inventory.parts where try intactObject(part.digest) != part.size {
-      missing.formUnion([part.digest, inventory.rows[part.row].digest])
+    for file in inventory.files where try intactObject(file.digest) != file.size {
+      missing.formUnion([file.digest, inventory.rows[file.row].digest])
     }
     return missing
   }
@@ -79,9 +79,9 @@ extension DiskStore {
   /// Ends a run: removes orphans, records complete folders, backs up the index, empties its log.
   package func finishRun() throws(Failure) {
     let writing = try requireWriting()
-    if try isMadeFromCopy { try forgetGoneBodies() }
+    if try isMadeFromCopy { try forgetMissingBodies() }
     try removeOverdue(writing)
-    try removeOrphans(in: times.suspects, writing, sparing: try sparedOrphans())
+    try removeOrphans(in: times.suspects, writing, keepingUpTo: try orphanRetentionLimit())
     try backUpWhenDue()
     try close()
   }
@@ -94,7 +94,7 @@ extension DiskStore {
     return try removeOrphans(
       in: Set(UInt8.min...UInt8.max),
       writing,
-      sparing: try sparedOrphans()
+      keepingUpTo: try orphanRetentionLimit()
     )
   }
 
@@ -102,11 +102,11 @@ extension DiskStore {
   private func removeOrphans(
     in prefixes: Set<UInt8>,
     _ writing: Writing,
-    sparing last: Int64?
+    keepingUpTo last: Int64?
   ) throws(Failure) -> Int {
     guard !prefixes.isEmpty else { return 0 }
     // Another run may be about to commit an object, or may count on one.
-    let oldest = try RunLock.oldestRun(in: root, besides: lock)
+    let oldest = try RunLock.oldestRun(in: root, excluding: lock)
     let limit = oldest.map { min(start, Self.nanoseconds($0)) } ?? start
     let references = try references()
     let released = try database().prepare("SELECT 1 FROM released_objects WHERE digest=?1")
@@ -133,7 +133,7 @@ extension DiskStore {
     return try changeObjects(writing) { (_, references) throws(Failure) in
       var unnamed: [ContentDigest] = []
       for digest in orphans where try !references.contains(digest) { unnamed.append(digest) }
-      try writing.publisher.remove(unnamed, noting: &times)
+      try writing.publisher.remove(unnamed, updating: &times)
       return unnamed.count
     }
   }
@@ -205,8 +205,8 @@ private struct ExpectedObjects {
 
   /// Calls `body` with each digest of a folder and its size; manifests have no size.
   func forEach(in prefix: UInt8, _ body: (ContentDigest, Int64?) -> Void) {
-    for place in starts[Int(prefix)]..<starts[Int(prefix) + 1] {
-      let row = rows[Int(positions[place])]
+    for slot in starts[Int(prefix)]..<starts[Int(prefix) + 1] {
+      let row = rows[Int(positions[slot])]
       body(row.digest, row.size)
     }
     for digest in manifests where digest.prefix == prefix {

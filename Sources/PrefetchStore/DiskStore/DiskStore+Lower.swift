@@ -16,19 +16,19 @@ extension DiskStore {
   /// Opens the given lower caches, or those of the last run, and copies their new rows; bodies stay
   /// where they are.
   func lookBelow(_ given: LowerCaches?) throws(Failure) {
-    try answering { () throws(Failure) in
+    try withBackup { () throws(Failure) in
       let remembered = try LowerRows.paths(database())
       guard let given, !(given.paths.isEmpty && remembered.isEmpty) else {
         return openLower(remembered)
       }
       openLower(given.paths + remembered.filter { !given.paths.contains($0) })
       let known = try LowerRows.read(database(), of: given.identity)
-      let present = given.paths.map { TakenCache(path: $0, stamp: Self.stamp(of: $0)) }
+      let present = given.paths.map { CopiedCache(path: $0, stamp: Self.stamp(of: $0)) }
       for cache in present where cache.stamp.isEmpty {
-        noteUseless(Failure(.disk, "`\(cache.path)` holds no cache that can be read"))
+        warnOfUselessCache(Failure(.disk, "`\(cache.path)` holds no cache that can be read"))
       }
       guard known != present else { return }
-      try takeOver(present, for: given.identity)
+      try copyRows(present, for: given.identity)
     }
   }
 
@@ -51,7 +51,7 @@ extension DiskStore {
     }.joined(separator: ", ")
   }
 
-  private func noteUseless(_ failure: Failure) {
+  private func warnOfUselessCache(_ failure: Failure) {
     diagnostics.append(
       Diagnostic(
         "store.lower",
@@ -64,36 +64,40 @@ extension DiskStore {
 
   // MARK: Taking over
 
-  private func takeOver(_ caches: [TakenCache], for identity: String) throws(Failure) {
+  private func copyRows(_ caches: [CopiedCache], for identity: String) throws(Failure) {
     switch access {
     case .writing(let writing):
-      try writing.claims.inTurn { () throws(Failure) in try takeOverAtOnce(caches, for: identity) }
+      try writing.claims.withWriterLock { () throws(Failure) in
+        try copyRowsAtOnce(caches, for: identity)
+      }
     case .reading:
       // A reading store writes no file: an in-memory copy gets the rows.
       try readFromCopy()
-      try takeOverAtOnce(caches, for: identity)
+      try copyRowsAtOnce(caches, for: identity)
     }
   }
 
-  private func takeOverAtOnce(_ caches: [TakenCache], for identity: String) throws(Failure) {
+  private func copyRowsAtOnce(_ caches: [CopiedCache], for identity: String) throws(Failure) {
     let database = try database()
     try database.transaction { () throws(Failure) in
       let writer = try writer()
-      writer.begin(locks: try LockRule(database, now: clockStart), besideOthers: false) { false }
+      writer.begin(locks: try LockRule(database, now: clockStart), othersHaveWritten: false) {
+        false
+      }
       var takeover = LowerTakeover(identity: identity, known: try segmentKeys())
-      var taken = caches
-      for place in taken.indices where !taken[place].stamp.isEmpty {
+      var copied = caches
+      for number in copied.indices where !copied[number].stamp.isEmpty {
         do throws(Failure) {
-          try takeOver(from: taken[place].path, writer, &takeover)
+          try copyRows(from: copied[number].path, writer, &takeover)
         } catch {
           // This stamp makes the next run try again.
-          taken[place].stamp = "unread"
-          noteUseless(error)
+          copied[number].stamp = "unread"
+          warnOfUselessCache(error)
         }
       }
       try forgetUnheld(writer)
       try writer.end()
-      try LowerRows.replace(database, of: identity, with: taken)
+      try LowerRows.replace(database, of: identity, with: copied)
     }
     used = nil
   }
@@ -102,27 +106,27 @@ extension DiskStore {
     Set(try segments().map(\.key))
   }
 
-  private func takeOver(
+  private func copyRows(
     from path: String,
     _ writer: IndexWriter,
     _ takeover: inout LowerTakeover
   ) throws(Failure) {
     guard let below = try Self.openLower(path, clockStart: clockStart) else { return }
     let segments = try below.segments()
-    for problem in below.takeDiagnostics() {
+    for problem in below.drainDiagnostics() {
       if problem.code == "store.older" { throw Failure(.storeDamaged, problem.message) }
       diagnostics.append(Diagnostic("store.lower", problem.message, severity: .warning))
     }
     if try database().number("SELECT EXISTS (SELECT 1 FROM variances)") == 0 {
       try database().run("UPDATE upkeep SET variance_key=\(below.varianceKeyBytes())")
     }
-    for var segment in segments where takeover.takes(segment) {
+    for var segment in segments where takeover.includes(segment) {
       // The first run here finds out whether the segment is quiet.
       segment.quiet = nil
       if let manifest = segment.manifest, !layers.holds(manifest) { segment.forgetManifest() }
       let documents = segment.documents.filter { layers.holds($0.digest) }
-      try take(.segment(segment, manifest: nil), writer)
-      try take(.documents(segment.key, documents, bodies: []), writer)
+      try apply(.segment(segment, manifest: nil), writer)
+      try apply(.documents(segment.key, documents, bodies: []), writer)
       takeover.joined.insert(segment.key)
     }
     let rows = try below.database().prepare("SELECT \(RecordRow.columns) FROM \(RecordRow.source)")
@@ -133,11 +137,11 @@ extension DiskStore {
       else { continue }
       let keys = takeover.joined.isEmpty ? [] : try below.segmentsHolding(url: record.url)
       let own = keys.filter(takeover.joined.contains)
-      try take(.store(record, body: nil, joining: own), writer)
+      try apply(.store(record, body: nil, joining: own), writer)
     }
   }
 
-  private func take(_ change: StoreChange, _ writer: IndexWriter) throws(Failure) {
+  private func apply(_ change: StoreChange, _ writer: IndexWriter) throws(Failure) {
     try writer.apply(change, adopting: { _, _ in true }, record: { _ in nil })
   }
 
@@ -194,7 +198,7 @@ private struct LowerTakeover {
   }
 
   /// Returns whether to take over a segment; a shard does not describe the whole segment.
-  func takes(_ segment: SegmentRecord) -> Bool {
+  func includes(_ segment: SegmentRecord) -> Bool {
     segment.key.identity == identity && segment.shard == nil && segment.state != .unsubscribed
       && !known.contains(segment.key) && !joined.contains(segment.key)
   }

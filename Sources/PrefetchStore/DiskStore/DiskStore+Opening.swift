@@ -26,7 +26,7 @@ extension DiskStore {
       } catch {
         // Partial bodies of an earlier run are evicted to make room.
         guard error.code == .diskFull, let root = try Folder(at: path),
-          try CacheLayout.existingParts(in: root)?.giveWay() == true
+          try CacheLayout.existingParts(in: root)?.evictLargest() == true
         else { throw error }
       }
     }
@@ -44,7 +44,8 @@ extension DiskStore {
     _ descriptors: Int?
   ) throws(Failure) -> DiskStore {
     let layout = try CacheLayout.making(path)
-    guard let shared = try KernelLock.take(.shared, on: layout.root.openLock(CacheLayout.lockName))
+    guard
+      let shared = try KernelLock.acquire(.shared, on: layout.root.openLock(CacheLayout.lockName))
     else { throw Failure(.disk, "an earlier version is using `\(path)`") }
     var reports: [Diagnostic] = []
     let database = try withObjectsLocked(layout) { () throws(Failure) in
@@ -72,12 +73,12 @@ extension DiskStore {
       objects: objects,
       clockStart: clockStart,
       access: .writing(writing),
-      staging: .onDisk(partial, besides: objects, descriptors: descriptors)
+      staging: .onDisk(partial, objects: objects, descriptors: descriptors)
     )
     try store.connect(database)
     store.writtenVersion = try store.dataVersion()
     store.diagnostics = reports
-    store.times = try store.answering { () throws(Failure) in
+    store.times = try store.withBackup { () throws(Failure) in
       try store.recordedTimes(store.database())
     }
     try store.lookBelow(lower)
@@ -97,7 +98,7 @@ extension DiskStore {
       try store.lookBelow(lower)
       return store
     }
-    store.times = try store.answering { () throws(Failure) in
+    store.times = try store.withBackup { () throws(Failure) in
       try store.recordedTimes(store.database())
     }
     try store.lookBelow(lower)
@@ -132,11 +133,11 @@ extension DiskStore {
 
   /// Opens a cache that does not exist but has lower caches; creates nothing.
   private static func absent(_ path: String, _ clockStart: Instant) throws(Failure) -> DiskStore {
-    var place = path[...]
+    var parent = path[...]
     var root = try Folder(at: path)
-    while root == nil, let slash = place.lastIndex(of: "/") {
-      place = place[..<slash]
-      root = try Folder(at: place.isEmpty ? "/" : String(place))
+    while root == nil, let slash = parent.lastIndex(of: "/") {
+      parent = parent[..<slash]
+      root = try Folder(at: parent.isEmpty ? "/" : String(parent))
     }
     guard let root else { throw .system(ENOENT, "open", path) }
     let index = CacheLayout.index(in: root)

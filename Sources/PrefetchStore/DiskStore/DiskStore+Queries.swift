@@ -2,7 +2,7 @@ package import PrefetchCore
 
 extension DiskStore {
   package func segments() throws(Failure) -> [SegmentRecord] {
-    try answering { () throws(Failure) in
+    try withBackup { () throws(Failure) in
       let database = try database()
       return try database.reading { () throws(Failure) in
         let rows = try database.prepare(
@@ -21,11 +21,11 @@ extension DiskStore {
   }
 
   package func record(url: String) throws(Failure) -> ContentRecord? {
-    try answering { () throws(Failure) in try namedItems().record(url) }
+    try withBackup { () throws(Failure) in try namedItems().record(url) }
   }
 
   package func record(item: Int64) throws(Failure) -> ContentRecord? {
-    try answering { () throws(Failure) in try recordQuery().record(item) }
+    try withBackup { () throws(Failure) in try recordQuery().record(item) }
   }
 
   /// Returns records by URL, by id (which several providers may share) or by `PROVIDER/ID`.
@@ -86,14 +86,14 @@ extension DiskStore {
   }
 
   package func segmentsHolding(url: String) throws(Failure) -> [SegmentKey] {
-    try answering { () throws(Failure) in try namedItems().segmentsHolding(url) }
+    try withBackup { () throws(Failure) in try namedItems().segmentsHolding(url) }
   }
 
   /// Returns items of the segments whose bodies other processes removed during this run.
   package func emptied(
     of keys: [SegmentKey]
   ) throws(Failure) -> [(key: SegmentKey, url: String)] {
-    try answering { () throws(Failure) in
+    try withBackup { () throws(Failure) in
       let rows = try database().prepare(
         """
         SELECT items.url, item FROM released_items JOIN items USING (item) \
@@ -120,7 +120,7 @@ extension DiskStore {
   }
 
   private func records(where column: String, is name: String) throws(Failure) -> [ContentRecord] {
-    try answering { () throws(Failure) in
+    try withBackup { () throws(Failure) in
       try database().rows(
         """
         SELECT \(raw: RecordRow.columns) FROM \(raw: RecordRow.source) \

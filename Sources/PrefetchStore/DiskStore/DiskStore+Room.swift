@@ -3,7 +3,7 @@ package import PrefetchCore
 extension DiskStore {
   /// Returns the bytes of all bodies; counted again only when another process has written.
   package func usedBytes() throws(Failure) -> Int64 {
-    try answering { () throws(Failure) in try usedNow() }
+    try withBackup { () throws(Failure) in try usedNow() }
   }
 
   /// Returns the used bytes within a transaction, in which a damaged index cannot be replaced.
@@ -19,10 +19,10 @@ extension DiskStore {
     try DiskSpace(of: root)
   }
 
-  package func takeStock() throws(Failure) -> Stock {
-    try answering { () throws(Failure) in
+  package func readStock() throws(Failure) -> Stock {
+    try withBackup { () throws(Failure) in
       let database = try database()
-      let inventory = try takeInventory()
+      let inventory = try readInventory()
       var stock = Stock(
         inventory: inventory,
         used: try usedBytes(),
@@ -37,16 +37,19 @@ extension DiskStore {
   /// Sets the sizes of bodies in lower caches to zero: evicting them frees no room here.
   private func leaveOutLower(in stock: inout Stock) {
     let inventory = stock.inventory
-    var (rows, parts) = (inventory.rows, inventory.parts)
-    for place in rows.indices where rows[place].hasBody && !layers.isOwn(rows[place].digest) {
-      rows[place].size = 0
-      let document = stock.pinned[rows[place].digest]
-      stock.pinned[rows[place].digest] = Stock.Document(size: 0, names: document?.names ?? 0)
+    var (rows, files) = (inventory.rows, inventory.files)
+    for position in rows.indices
+    where rows[position].hasBody && !layers.isOwn(rows[position].digest) {
+      rows[position].size = 0
+      let document = stock.pinned[rows[position].digest]
+      stock.pinned[rows[position].digest] = Stock.Document(size: 0, names: document?.names ?? 0)
     }
-    for place in parts.indices where !layers.isOwn(parts[place].digest) { parts[place].size = 0 }
+    for position in files.indices where !layers.isOwn(files[position].digest) {
+      files[position].size = 0
+    }
     stock.inventory = Inventory(
       rows: rows,
-      parts: parts,
+      files: files,
       strongDigests: inventory.strongDigests,
       variances: inventory.variances,
       holderSets: inventory.holderSets,

@@ -1,7 +1,7 @@
 package import PrefetchCore
 
 extension DiskStore {
-  /// Records complete folders and the number of changes; call within `Claims.inTurn`.
+  /// Records complete folders and the number of changes; call within `Claims.withWriterLock`.
   func recordUpkeep(_ database: Database) throws(Failure) {
     let changes = database.totalChangeCount - countedChanges
     try recordTimes(database)
@@ -16,16 +16,16 @@ extension DiskStore {
   func backUpWhenDue() throws(Failure) {
     let database = try database()
     let writing = try requireWriting()
-    guard let lock = try KernelLock.take(.exclusive, on: writing.layout.objects) else {
+    guard let lock = try KernelLock.acquire(.exclusive, on: writing.layout.objects) else {
       return
     }
     defer { withExtendedLifetime(lock) {} }
     do throws(Failure) {
-      try writing.claims.inTurn { () throws(Failure) in try recordUpkeep(database) }
+      try writing.claims.withWriterLock { () throws(Failure) in try recordUpkeep(database) }
       try index.removeLeftovers(of: CacheLayout.backupName)
       try index.removeLeftovers(of: CacheLayout.indexName)
       guard try isBackupDue(database) else { return }
-      try writing.claims.inTurn { () throws(Failure) in
+      try writing.claims.withWriterLock { () throws(Failure) in
         try VarianceRows.tidyUp(database)
         try ItemRows.tidyUp(database)
         try database.execute("UPDATE upkeep SET changes=0")
@@ -73,7 +73,7 @@ extension DiskStore {
   }
 
   /// Returns the time (ns) up to which orphans may belong to rows of a lost index; nil without any.
-  func sparedOrphans() throws(Failure) -> Int64? {
+  func orphanRetentionLimit() throws(Failure) -> Int64? {
     guard let rebuilt = try database().number("SELECT rebuilt_at FROM upkeep"),
       clockStart - Instant(milliseconds: rebuilt / 1_000_000) < Self.longestSearch
     else { return nil }
@@ -89,20 +89,20 @@ extension DiskStore {
   }
 
   package func believesClock() throws(Failure) -> Bool {
-    let told = ServerTime(recorded: try database().newestDate())
-    return !told.isBehind(clockStart)
+    let newest = ServerTime(recorded: try database().newestDate())
+    return !newest.showsClockAhead(at: clockStart)
   }
 
   /// Returns the start of new periods: a clock reset by the machine's start may be years behind.
   package func presentTime() throws(Failure) -> Instant {
-    guard let told = try database().newestDate() else { return clockStart }
-    return max(clockStart, told)
+    guard let newest = try database().newestDate() else { return clockStart }
+    return max(clockStart, newest)
   }
 
   // MARK: The key of header digests
 
   package func varianceKey() throws(Failure) -> VarianceKey {
-    try answering { () throws(Failure) in
+    try withBackup { () throws(Failure) in
       let row = try database().prepare("SELECT variance_key FROM upkeep")
       guard try row.step(), let key = VarianceKey(row.bytes(0)) else {
         throw Failure(.storeDamaged, "the index has lost the key of its header digests")

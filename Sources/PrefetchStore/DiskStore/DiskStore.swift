@@ -28,7 +28,7 @@ package final class DiskStore: ContentStore {
   }
 
   /// Returns the diagnostics since the last call, each once.
-  package func takeDiagnostics() -> [Diagnostic] {
+  package func drainDiagnostics() -> [Diagnostic] {
     defer { diagnostics = [] }
     return diagnostics
   }
@@ -212,7 +212,7 @@ package final class DiskStore: ContentStore {
 
   /// Closes the store and removes unfinished bodies of killed processes; if readers stay, the log
   /// remains for the next writer.
-  package func close(patience: Duration = .seconds(1)) throws(Failure) {
+  package func close(timeout: Duration = .seconds(1)) throws(Failure) {
     guard case .writing(let database) = connection else {
       connection = nil
       return
@@ -221,7 +221,7 @@ package final class DiskStore: ContentStore {
     if !database.isDamaged {
       try writing.partial.removeStale()
       try tidyUpParts(writing)
-      try writing.claims.inTurn { () throws(Failure) in try recordUpkeep(database) }
+      try writing.claims.withWriterLock { () throws(Failure) in try recordUpkeep(database) }
     }
     connection = nil
     guard !database.isDamaged else {
@@ -230,7 +230,7 @@ package final class DiskStore: ContentStore {
         if try isOurFile() { try index.setAside(&diagnostics, because: nil) }
       }
     }
-    try index.close(database, patience: patience)
+    try index.close(database, timeout: timeout)
   }
 
   /// Expires partial bodies by a clock that agrees with servers, except those of paused items.
@@ -242,7 +242,7 @@ package final class DiskStore: ContentStore {
   }
 
   /// Runs a query, and repeats it on the last good copy when the index is damaged.
-  func answering<Value>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
+  func withBackup<Value>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
     do throws(Failure) {
       return try body()
     } catch {

@@ -20,7 +20,7 @@ enum DocumentRow {
       record.validators.lastModified = rows.optionalText(4)
       record.generated = rows.instant(6)
       record.isSignature = rows.flag(7)
-      record.asked = rows.optionalNumber(8).map { UInt64(bitPattern: $0) }
+      record.requestHash = rows.optionalNumber(8).map { UInt64(bitPattern: $0) }
       documents[rows.number(0), default: []].append(record)
     }
     return documents
@@ -28,17 +28,17 @@ enum DocumentRow {
 }
 
 extension DiskStore {
-  package func document(at url: String, asked: UInt64) throws(Failure) -> DocumentRecord? {
+  package func document(at url: String, requestHash: UInt64) throws(Failure) -> DocumentRecord? {
     let rows = try database().rows(
       """
       SELECT final_url, etag, last_modified, digest FROM ( \
       SELECT manifest_final_url AS final_url, etag, last_modified, manifest AS digest, \
       last_checked \
-      FROM segments WHERE manifest_url=\(url) AND asked=\(asked) AND manifest IS NOT NULL UNION \
+      FROM segments WHERE manifest_url=\(url) AND asked=\(requestHash) AND manifest IS NOT NULL UNION \
       ALL \
       SELECT d.final_url, d.etag, d.last_modified, d.digest, last_checked \
       FROM segment_documents AS d JOIN segments USING (segment) WHERE d.url=\(url) AND \
-      d.asked=\(asked)) \
+      d.asked=\(requestHash)) \
       ORDER BY last_checked DESC LIMIT 1
       """
     )
@@ -47,7 +47,7 @@ extension DiskStore {
     record.finalURL = rows.optionalText(0)
     record.validators.entityTag = rows.optionalText(1)
     record.validators.lastModified = rows.optionalText(2)
-    record.asked = asked
+    record.requestHash = requestHash
     return record
   }
 }
@@ -85,7 +85,7 @@ final class DocumentRows {
         record.digest,
         record.generated,
         record.isSignature,
-        record.asked
+        record.requestHash
       )
     }
   }

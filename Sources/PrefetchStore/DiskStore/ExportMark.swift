@@ -16,10 +16,12 @@ package final class ExportMark {
   /// Returns nil, and changes nothing, when the folder holds other files than a killed export's.
   static func make(in folder: Folder) throws(Failure) -> ExportMark? {
     let others = try folder.names().filter { $0 != name }
-    guard try isOurs(folder, others) else { return nil }
-    guard let lock = try KernelLock.take(.exclusive, on: folder.openLock(name)) else { return nil }
+    guard try mayExport(folder, others) else { return nil }
+    guard let lock = try KernelLock.acquire(.exclusive, on: folder.openLock(name)) else {
+      return nil
+    }
     // Another export may have finished in between, and removed the mark.
-    guard try isOurs(folder, others) else {
+    guard try mayExport(folder, others) else {
       try folder.remove(name)
       return nil
     }
@@ -28,7 +30,7 @@ package final class ExportMark {
     return ExportMark(folder, lock)
   }
 
-  private static func isOurs(_ folder: Folder, _ others: [String]) throws(Failure) -> Bool {
+  private static func mayExport(_ folder: Folder, _ others: [String]) throws(Failure) -> Bool {
     guard others.allSatisfy(CacheLayout.isOfCache) else { return false }
     guard let mark = try folder.status(of: name) else { return others.isEmpty }
     guard mark.kind == .file else { return false }

@@ -141,7 +141,7 @@ extension Schema {
       ) STRICT;
       INSERT INTO upkeep (one, changes, variance_key) VALUES (1, 0, randomblob(16));
       """,
-    rebuildNote: "UPDATE upkeep SET rebuilt_at=?1",
+    rebuildStatement: "UPDATE upkeep SET rebuilt_at=?1",
     rebuildDoubt: "UPDATE segments SET quiet_until=NULL"
   )
 }

@@ -20,7 +20,7 @@ final class IndexWriter {
   /// URLs that users removed while this run had them in flight; not to be written again.
   private var withdrawn: Set<String> = []
   /// Whether other processes have written since the run began: earlier reads may be outdated.
-  private var isBesideOthers = false
+  private var othersHaveWritten = false
   /// Returns whether other runs may count on removed rows; called once a transaction.
   private var isBusy: () throws(Failure) -> Bool = { false }
   private var isKnownBusy: Bool?
@@ -50,12 +50,12 @@ final class IndexWriter {
     files: [ContentDigest: ObjectFile] = [:],
     locks: LockRule,
     withdrawn: Set<String> = [],
-    besideOthers: Bool,
+    othersHaveWritten: Bool,
     isBusy: @escaping () throws(Failure) -> Bool
   ) {
     self.locks = locks
     self.withdrawn = withdrawn
-    isBesideOthers = besideOthers
+    self.othersHaveWritten = othersHaveWritten
     self.isBusy = isBusy
     isKnownBusy = nil
     released = [:]
@@ -99,8 +99,8 @@ final class IndexWriter {
       }
       try write(arrivals.filter { !withdrawn.contains($0.url) }, adopting: adopt)
     case .confirm(let confirmations):
-      if isBesideOthers {
-        for confirmation in confirmations where try items.standing(item: confirmation.item) == nil {
+      if othersHaveWritten {
+        for confirmation in confirmations where try items.row(item: confirmation.item) == nil {
           _ = try restore(confirmation.item, adopting: adopt, record: record)
         }
       }
@@ -109,17 +109,17 @@ final class IndexWriter {
       let segment = try segments.makingNumber(of: key)
       for number in numbers {
         // Another process may have removed the item since it was read.
-        var standing = try items.standing(item: number)
-        if standing == nil { standing = try restore(number, adopting: adopt, record: record) }
-        if let standing { try join(segment, standing) }
+        var row = try items.row(item: number)
+        if row == nil { row = try restore(number, adopting: adopt, record: record) }
+        if let row { try join(segment, row) }
       }
     case .joinNew(let key, let urls):
       try join(key, urls)
     case .leave(let key, let numbers):
       guard let segment = try segments.number(of: key) else { return }
       for number in numbers {
-        guard let standing = try items.standing(item: number) else { continue }
-        try leave(segment, key, standing)
+        guard let row = try items.row(item: number) else { continue }
+        try leave(segment, key, row)
       }
     case .segment(let record, let manifest):
       try write(record, manifest: manifest, adopting: adopt)
@@ -140,7 +140,7 @@ final class IndexWriter {
     record: (Int64) throws(Failure) -> ContentRecord?,
     _ state: (ContentRecord) -> ItemState
   ) throws(Failure) {
-    guard let standing = try items.standing(url: given.url), var known = try record(standing.item)
+    guard let row = try items.row(url: given.url), var known = try record(row.item)
     else {
       var new = given
       // The body was removed with its row.
@@ -152,60 +152,60 @@ final class IndexWriter {
       return
     }
     known.state = state(known)
-    guard known.state != standing.state else { return }
-    disturbed.insert(standing.holders)
-    try items.update(standing, to: known)
+    guard known.state != row.state else { return }
+    disturbed.insert(row.holders)
+    try items.update(row, to: known)
   }
 
   /// Removes an item that a run has in flight, and keeps that run from writing the item again.
   func withdraw(url: String) throws(Failure) {
-    let item = try items.standing(url: url)?.item
+    let item = try items.row(url: url)?.item
     try remove(url: url, isHeldToo: true)
-    try items.noteWithdrawal(of: url, item: item, at: RunLock.now)
+    try items.recordWithdrawal(of: url, item: item, at: RunLock.now)
   }
 
   func empty(_ given: ContentRecord) throws(Failure) {
-    guard let standing = try items.standing(url: given.url),
-      let removal = try items.removal(of: standing.item, locks: locks)
+    guard let row = try items.row(url: given.url),
+      let removal = try items.removal(of: row.item, locks: locks)
     else { return }
-    try empty(standing, given, removal)
+    try empty(row, given, removal)
   }
 
   private func empty(
-    _ standing: ItemRows.Standing,
+    _ row: ItemRows.Row,
     _ given: ContentRecord,
     _ removal: ItemRows.Removal,
     because failure: Failure? = nil
   ) throws(Failure) {
-    guard let digest = standing.digest else { return }
+    guard let digest = row.digest else { return }
     var (record, content) = (given, removal.content)
     record.forgetBody()
     if let failure, record.state != .paused {
       record.state = .failed
       record.failure = failure
     }
-    try release(standing.item)
-    try setFiles([], of: standing.item)
-    try items.update(standing, to: record)
-    released.updateValue(standing.size, forKey: digest)
-    disturbed.insert(standing.holders)
-    content.segments = try keys(of: standing.holders)
+    try release(row.item)
+    try setFiles([], of: row.item)
+    try items.update(row, to: record)
+    released.updateValue(row.size, forKey: digest)
+    disturbed.insert(row.holders)
+    content.segments = try keys(of: row.holders)
     removed.append(content)
   }
 
   func remove(url: String, isHeldToo: Bool) throws(Failure) {
-    guard let standing = try items.standing(url: url), isHeldToo || standing.holders == 0 else {
+    guard let row = try items.row(url: url), isHeldToo || row.holders == 0 else {
       return
     }
-    guard var removal = try items.removal(of: standing.item, locks: locks) else { return }
+    guard var removal = try items.removal(of: row.item, locks: locks) else { return }
     removal.content.segments = try keys(of: removal.holders)
-    try drop(standing.item, removal)
+    try drop(row.item, removal)
   }
 
   /// Removes an item that came through a segment and that no segment holds.
   func removeIfUnheld(_ item: Int64) throws(Failure) {
-    guard let standing = try items.standing(item: item), standing.isDeclared,
-      standing.holders == 0,
+    guard let row = try items.row(item: item), row.isDeclared,
+      row.holders == 0,
       let removal = try items.removal(of: item, locks: locks), !removal.isLocked
     else { return }
     try drop(item, removal)
@@ -216,20 +216,20 @@ final class IndexWriter {
     record: (String) throws(Failure) -> ContentRecord?
   ) throws(Failure) {
     for url in try items.urls(naming: digest) + items.owners(ofFile: digest) {
-      guard let standing = try items.standing(url: url), var emptied = try record(url) else {
+      guard let row = try items.row(url: url), var emptied = try record(url) else {
         continue
       }
       // The other files of the item stay reserved until the lost file is fetched.
       var left = emptied.files.filter { $0.digest != digest && $0.role != .playlist }
-      for place in left.indices { left[place].isReserved = true }
+      for index in left.indices { left[index].isReserved = true }
       emptied.forgetBody()
       emptied.files = left
       released.updateValue(nil, forKey: digest)
-      if let main = standing.digest { released.updateValue(standing.size, forKey: main) }
-      try setFiles(left, of: standing.item)
-      disturbed.insert(standing.holders)
-      try release(standing.item)
-      try items.update(standing, to: emptied)
+      if let main = row.digest { released.updateValue(row.size, forKey: main) }
+      try setFiles(left, of: row.item)
+      disturbed.insert(row.holders)
+      try release(row.item)
+      try items.update(row, to: emptied)
     }
   }
 
@@ -248,14 +248,14 @@ final class IndexWriter {
     let names = try items.urls(naming: digest)
     evicted.insert(digest)
     for url in names {
-      guard let standing = try items.standing(url: url),
-        let removal = try items.removal(of: standing.item, locks: locks), !removal.isLocked,
-        try !isDeclaredElsewhere(standing.holders, than: identity)
+      guard let row = try items.row(url: url),
+        let removal = try items.removal(of: row.item, locks: locks), !removal.isLocked,
+        try !isDeclaredElsewhere(row.holders, than: identity)
       else { return }
     }
     for url in names {
-      guard let standing = try items.standing(url: url) else { continue }
-      try evict(standing.item, because: failure, record: record)
+      guard let row = try items.row(url: url) else { continue }
+      try evict(row.item, because: failure, record: record)
     }
   }
 
@@ -275,13 +275,13 @@ final class IndexWriter {
     because failure: Failure?,
     record: (Int64) throws(Failure) -> ContentRecord?
   ) throws(Failure) {
-    guard let standing = try items.standing(item: item),
+    guard let row = try items.row(item: item),
       var removal = try items.removal(of: item, locks: locks)
     else { return }
     removal.content.wasEvicted = true
-    guard standing.holders != 0 else { return try drop(item, removal) }
+    guard row.holders != 0 else { return try drop(item, removal) }
     guard let known = try record(item) else { return }
-    try empty(standing, known, removal, because: failure)
+    try empty(row, known, removal, because: failure)
   }
 
   private func keys(of set: Int64) throws(Failure) -> [SegmentKey] {
@@ -306,10 +306,10 @@ final class IndexWriter {
       record.digest = body.digest
       record.size = body.size
     }
-    let existing = try items.standing(url: record.url)
+    let existing = try items.row(url: record.url)
     if body == nil, let digest = record.digest, digest != existing?.digest {
       if try !adopt(digest, true) {
-        guard isBesideOthers else {
+        guard othersHaveWritten else {
           throw Failure(.storeDamaged, "no stored body `\(digest)` for `\(record.url)`")
         }
         // The last row was removed meanwhile, and the body with it.
@@ -322,35 +322,35 @@ final class IndexWriter {
       set = try holders.adding(try segments.makingNumber(of: key), to: set)
     }
     if record.digest == nil, let existing, existing.digest != nil {
-      guard !isBesideOthers else {
+      guard !othersHaveWritten else {
         // Another run stored a body that this run could not get; this record must not remove it.
         if set != existing.holders { try items.setHolders(set, of: existing) }
         return
       }
       try release(existing.item)
     }
-    guard var standing = existing else {
+    guard var row = existing else {
       guard try items.insert(record, holders: set) else {
         throw Failure(.internal, "`\(record.url)` has a row that was not found")
       }
       disturbed.insert(set)
-      if !record.files.isEmpty, let new = try items.standing(url: record.url) {
+      if !record.files.isEmpty, let new = try items.row(url: record.url) {
         try setFiles(record.otherFiles, of: new.item)
       }
       return
     }
-    if standing.digest != record.digest || isDisturbing(record.state, after: standing.state) {
-      disturbed.insert(standing.holders)
+    if row.digest != record.digest || isDisturbing(record.state, after: row.state) {
+      disturbed.insert(row.holders)
       disturbed.insert(set)
     }
-    if let digest = standing.digest, digest != record.digest {
-      released.updateValue(standing.size, forKey: digest)
+    if let digest = row.digest, digest != record.digest {
+      released.updateValue(row.size, forKey: digest)
     }
-    standing.holders = set
-    try setFiles(record.otherFiles, of: standing.item)
+    row.holders = set
+    try setFiles(record.otherFiles, of: row.item)
     // An item paused during a run stays paused, unless the item was requested alone.
-    if standing.state == .paused, !keys.isEmpty { record.state = .paused }
-    try items.update(standing, to: record)
+    if row.state == .paused, !keys.isEmpty { record.state = .paused }
+    try items.update(row, to: record)
   }
 
   /// Inserts arrivals in batches; a URL that already has a row is written singly.
@@ -372,7 +372,7 @@ final class IndexWriter {
       }
       guard try items.insertDrafts() < group.count else { continue }
       for (arrival, number) in zip(group, numbers)
-      where try items.standing(url: arrival.url)?.item != number {
+      where try items.row(url: arrival.url)?.item != number {
         try write(
           arrival.record,
           body: arrival.body,
@@ -388,19 +388,19 @@ final class IndexWriter {
     _ item: Int64,
     adopting adopt: Adoption,
     record: (Int64) throws(Failure) -> ContentRecord?
-  ) throws(Failure) -> ItemRows.Standing? {
+  ) throws(Failure) -> ItemRows.Row? {
     guard let known = try items.released(item) else { return nil }
-    if let newer = try items.standing(url: known.url) { return newer }
+    if let newer = try items.row(url: known.url) { return newer }
     // The check must come before a row names the digest.
     let hasLostBody = if let digest = known.digest { try !adopt(digest, false) } else { false }
-    let standing = try items.restore(item)
-    if let standing, let known = try record(item) {
-      try setFiles(known.otherFiles, of: standing.item)
+    let row = try items.restore(item)
+    if let row, let known = try record(item) {
+      try setFiles(known.otherFiles, of: row.item)
     }
-    guard hasLostBody, let standing, var emptied = try record(item) else { return standing }
+    guard hasLostBody, let row, var emptied = try record(item) else { return row }
     emptied.forgetBody()
-    try items.update(standing, to: emptied)
-    return try items.standing(item: item)
+    try items.update(row, to: emptied)
+    return try items.row(item: item)
   }
 
   private func isDisturbing(_ state: ItemState, after old: ItemState?) -> Bool {
@@ -442,34 +442,34 @@ final class IndexWriter {
   private func join(_ key: SegmentKey, _ urls: [String]) throws(Failure) {
     let segment = try segments.makingNumber(of: key)
     for url in urls where !withdrawn.contains(url) {
-      guard let standing = try items.standing(url: url) else {
+      guard let row = try items.row(url: url) else {
         throw Failure(.internal, "`\(url)` joins segment `\(key.name)` without a record")
       }
-      try join(segment, standing)
+      try join(segment, row)
     }
   }
 
-  private func join(_ segment: Int64, _ standing: ItemRows.Standing) throws(Failure) {
-    let set = try holders.adding(segment, to: standing.holders)
-    guard set != standing.holders else { return }
-    try items.setHolders(set, of: standing)
+  private func join(_ segment: Int64, _ row: ItemRows.Row) throws(Failure) {
+    let set = try holders.adding(segment, to: row.holders)
+    guard set != row.holders else { return }
+    try items.setHolders(set, of: row)
   }
 
   private func leave(
     _ segment: Int64,
     _ key: SegmentKey,
-    _ standing: ItemRows.Standing
+    _ row: ItemRows.Row
   ) throws(Failure) {
-    let set = try holders.removing(segment, from: standing.holders)
-    guard set != standing.holders else { return }
-    if set == 0, var removal = try items.removal(of: standing.item, locks: locks),
+    let set = try holders.removing(segment, from: row.holders)
+    guard set != row.holders else { return }
+    if set == 0, var removal = try items.removal(of: row.item, locks: locks),
       !removal.isLocked
     {
       removal.content.segments = [key]
-      try items.setHolders(0, of: standing)
-      return try drop(standing.item, removal)
+      try items.setHolders(0, of: row)
+      return try drop(row.item, removal)
     }
-    try items.setHolders(set, of: standing)
+    try items.setHolders(set, of: row)
   }
 
   private func write(
@@ -481,11 +481,11 @@ final class IndexWriter {
     try endQuiet()
     var record = given
     // Another run may have removed something that this run does not know of.
-    if isBesideOthers { record.quiet = nil }
+    if othersHaveWritten { record.quiet = nil }
     let old = try segments.find(record.key)?.manifest
     if let manifest {
       record.manifest = manifest.digest
-    } else if isBesideOthers, let shared = record.manifest, shared != old,
+    } else if othersHaveWritten, let shared = record.manifest, shared != old,
       try !adopt(shared, false)
     {
       record.forgetManifest()
@@ -507,7 +507,7 @@ final class IndexWriter {
     for record in records {
       let isThere = old.contains(record.digest) ? true : try adopt(record.digest, false)
       if isThere { present.append(record) }
-      guard isThere || isBesideOthers else {
+      guard isThere || othersHaveWritten else {
         throw Failure(.storeDamaged, "no stored document `\(record.digest)` for `\(record.url)`")
       }
     }
@@ -526,8 +526,8 @@ final class IndexWriter {
     }
     for set in try holders.sets(with: segment.number) {
       for item in try listMembers.all(set, read: { row in row.number(0) }) {
-        guard let standing = try items.standing(item: item) else { continue }
-        try leave(segment.number, key, standing)
+        guard let row = try items.row(item: item) else { continue }
+        try leave(segment.number, key, row)
       }
     }
     try segments.delete(segment.number)

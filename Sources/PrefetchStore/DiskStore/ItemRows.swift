@@ -2,7 +2,7 @@ internal import PrefetchCore
 
 final class ItemRows {
   /// Values of a row that a change needs.
-  struct Standing {
+  struct Row {
     var item: Int64
     var digest: ContentDigest?
     var size: Int64
@@ -48,9 +48,9 @@ final class ItemRows {
   init(_ database: Database) throws(Failure) {
     self.database = database
     variances = try VarianceRows(database)
-    let standing = "SELECT item, holders, was_held, facts, url, file FROM items"
-    findByURL = try database.prepare("\(standing) WHERE url=?1")
-    findByNumber = try database.prepare("\(standing) WHERE item=?1")
+    let selection = "SELECT item, holders, was_held, facts, url, file FROM items"
+    findByURL = try database.prepare("\(selection) WHERE url=?1")
+    findByNumber = try database.prepare("\(selection) WHERE item=?1")
     findByDigest = try database.prepare(
       "SELECT url FROM items WHERE \(ObjectReferences.namesDigest)"
     )
@@ -124,21 +124,21 @@ final class ItemRows {
 
   // MARK: Finding
 
-  func standing(url: String) throws(Failure) -> Standing? {
-    try findByURL.first(url, read: Self.standing)
+  func row(url: String) throws(Failure) -> Row? {
+    try findByURL.first(url, read: Self.read)
   }
 
-  func standing(item: Int64) throws(Failure) -> Standing? {
-    try findByNumber.first(item, read: Self.standing)
+  func row(item: Int64) throws(Failure) -> Row? {
+    try findByNumber.first(item, read: Self.read)
   }
 
   func urls(naming digest: ContentDigest) throws(Failure) -> [String] {
     try findByDigest.all(digest, digest.mark) { row in row.text(0) }
   }
 
-  private static func standing(_ row: borrowing Statement) throws(Failure) -> Standing {
+  private static func read(_ row: borrowing Statement) throws(Failure) -> Row {
     let head = try row.head(3, of: row.text(4))
-    return Standing(
+    return Row(
       item: row.number(0),
       digest: head.digest.isNone ? nil : head.digest,
       size: head.size,
@@ -187,7 +187,7 @@ final class ItemRows {
     expiresAt: Instant?,
     facts: (inout [UInt8]) -> Void
   ) throws(Failure) -> Int64 {
-    let item = try takeNumber()
+    let item = try allocateNumber()
     insertions.add(item)
     insertions.add(url)
     insertions.add(id)
@@ -205,27 +205,27 @@ final class ItemRows {
     try insertions.run()
   }
 
-  func update(_ standing: Standing, to record: ContentRecord) throws(Failure) {
+  func update(_ row: Row, to record: ContentRecord) throws(Failure) {
     var facts: [UInt8] = []
     RecordRow.append(record, to: &facts)
-    let known = standing.digest == record.digest ? standing.file : nil
+    let known = row.digest == record.digest ? row.file : nil
     let new = record.digest.flatMap { newFiles[$0] }
     try updateItem.run(
-      standing.item,
+      row.item,
       ItemName.stored(record.id, url: record.url),
       record.digest?.mark,
-      standing.holders,
+      row.holders,
       try number(of: record.variance),
       record.expiresAt,
       new?.mark ?? known,
       facts
     )
-    try deletions.times.run(standing.item)
+    try deletions.times.run(row.item)
   }
 
   /// Changes the holders; `was_held` remembers that the item had some.
-  func setHolders(_ holders: Int64, of standing: Standing) throws(Failure) {
-    try updateHolders.run(standing.item, holders)
+  func setHolders(_ holders: Int64, of row: Row) throws(Failure) {
+    try updateHolders.run(row.item, holders)
   }
 
   func renewTimes(_ confirmations: [Confirmation]) throws(Failure) {
@@ -253,7 +253,7 @@ final class ItemRows {
     return try variances.number(of: variance)
   }
 
-  private func takeNumber() throws(Failure) -> Int64 {
+  private func allocateNumber() throws(Failure) -> Int64 {
     let number = try next()
     nextNumber = number + 1
     return number
@@ -284,8 +284,8 @@ final class ItemRows {
   }
 
   /// Records that a user removed a URL which a run has in flight; `item` is the row's number.
-  func noteWithdrawal(of url: String, item: Int64?, at time: Int64) throws(Failure) {
-    let number = if let item { item } else { try takeNumber() }
+  func recordWithdrawal(of url: String, item: Int64?, at time: Int64) throws(Failure) {
+    let number = if let item { item } else { try allocateNumber() }
     try releases.withdraw.run(number, url, time)
   }
 
@@ -349,9 +349,9 @@ final class ItemRows {
   }
 
   /// Restores a removed row; the URL must have no new row.
-  func restore(_ item: Int64) throws(Failure) -> Standing? {
+  func restore(_ item: Int64) throws(Failure) -> Row? {
     try releases.restore.run(item)
-    return try standing(item: item)
+    return try row(item: item)
   }
 
   func delete(_ item: Int64) throws(Failure) {

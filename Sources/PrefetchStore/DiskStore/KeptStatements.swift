@@ -77,17 +77,19 @@ final class RecordQuery {
     try one.first(item) { row throws(Failure) in try StoredRow(row).whole(isNamed: isNamed) }
   }
 
-  func rows(_ items: [Int64]) throws(Failure) -> [(any StoredAnswer)?] {
-    var rows = [(any StoredAnswer)?](repeating: nil, count: items.count)
+  func rows(_ items: [Int64]) throws(Failure) -> [(any StoredResponse)?] {
+    var rows = [(any StoredResponse)?](repeating: nil, count: items.count)
     // Items requested together were mostly stored together, but in another order.
-    let places = items.indices.sorted { items[$0] < items[$1] }
+    let positions = items.indices.sorted { items[$0] < items[$1] }
     var start = 0
-    while start < places.count {
+    while start < positions.count {
       var end = start + 1
-      while end < places.count, items[places[end]] - items[places[end - 1]] <= Self.widestGap {
+      while end < positions.count,
+        items[positions[end]] - items[positions[end - 1]] <= Self.widestGap
+      {
         end += 1
       }
-      try read(items, at: places[start..<end], into: &rows)
+      try read(items, at: positions[start..<end], into: &rows)
       start = end
     }
     return rows
@@ -95,24 +97,24 @@ final class RecordQuery {
 
   private func read(
     _ items: [Int64],
-    at places: ArraySlice<Int>,
-    into rows: inout [(any StoredAnswer)?]
+    at positions: ArraySlice<Int>,
+    into rows: inout [(any StoredResponse)?]
   ) throws(Failure) {
-    guard let first = places.first, let last = places.last else { return }
+    guard let first = positions.first, let last = positions.last else { return }
     try range.set(items[first], items[last])
     defer { range.reset() }
     var hasRow = try range.step()
     var read: Int?
-    for place in places {
-      while hasRow, range.number(0) < items[place] { hasRow = try range.step() }
-      guard hasRow, range.number(0) == items[place] else { continue }
+    for position in positions {
+      while hasRow, range.number(0) < items[position] { hasRow = try range.step() }
+      guard hasRow, range.number(0) == items[position] else { continue }
       // A number may occur twice.
-      if let read, items[read] == items[place] {
-        rows[place] = rows[read]
+      if let read, items[read] == items[position] {
+        rows[position] = rows[read]
       } else {
-        rows[place] = StoredRow(range)
+        rows[position] = StoredRow(range)
       }
-      read = place
+      read = position
     }
   }
 }

@@ -12,17 +12,17 @@ package struct LowerCaches: Hashable, Sendable {
 }
 
 /// A lower cache whose rows were taken over, as the index records it.
-struct TakenCache: Equatable {
+struct CopiedCache: Equatable {
   var path: String
   /// Stamp of the cache's index files at that time; empty when they could not be read.
   var stamp: String
 }
 
 enum LowerRows {
-  static func read(_ database: Database, of identity: String) throws(Failure) -> [TakenCache] {
+  static func read(_ database: Database, of identity: String) throws(Failure) -> [CopiedCache] {
     try database.rows(
       "SELECT path, stamp FROM lower_caches WHERE identity=\(identity) ORDER BY position"
-    ).all { row in TakenCache(path: row.text(0), stamp: row.text(1)) }
+    ).all { row in CopiedCache(path: row.text(0), stamp: row.text(1)) }
   }
 
   static func paths(_ database: Database) throws(Failure) -> [String] {
@@ -34,7 +34,7 @@ enum LowerRows {
   static func replace(
     _ database: Database,
     of identity: String,
-    with caches: [TakenCache]
+    with caches: [CopiedCache]
   ) throws(Failure) {
     try database.run("DELETE FROM lower_caches WHERE identity=\(identity)")
     let insertion = try database.prepare("INSERT INTO lower_caches VALUES (?1, ?2, ?3, ?4)")

@@ -46,7 +46,7 @@ extension ModificationTimes {
 
 extension DiskStore {
   func modificationTimes(of segment: SegmentKey) throws(Failure) -> ModificationTimes {
-    try answering { () throws(Failure) in
+    try withBackup { () throws(Failure) in
       try ModificationTimes(of: segment, in: try database())
     }
   }

@@ -31,7 +31,7 @@ final class NamedItems {
     try absences.first(url) { row in
       guard let since = row.instant(2), let until = row.instant(3) else { return nil }
       return Absence(
-        asked: UInt64(bitPattern: row.number(0)),
+        requestHash: UInt64(bitPattern: row.number(0)),
         status: Int(row.number(1)),
         since: since,
         until: until

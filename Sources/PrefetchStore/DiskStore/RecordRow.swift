@@ -33,17 +33,17 @@ enum RecordRow {
   }
 
   /// Returns whether the facts describe a body without a redirect or a failure.
-  static func isPlain(_ facts: RawSpan) -> Bool {
+  static func suitsSimpleItem(_ facts: RawSpan) -> Bool {
     guard let head = ItemHead(facts),
       DigestCoding.decode(facts.extracting(head.otherDigests)) != nil
     else { return false }
-    return DetailsCoding.arePlain(facts.extracting(head.end..<facts.byteCount))
+    return DetailsCoding.suitSimpleItem(facts.extracting(head.end..<facts.byteCount))
   }
 
   /// Returns the facts that a revalidation needs; nil for bytes that `append` never makes.
   static func confirmable(_ facts: RawSpan, validatedAt: Instant?) -> Confirmable? {
     guard let head = ItemHead(facts),
-      let details = DetailsCoding.answer(facts.extracting(head.end..<facts.byteCount))
+      let details = DetailsCoding.confirmableHead(facts.extracting(head.end..<facts.byteCount))
     else { return nil }
     var validators = Validators()
     validators.entityTag = head.tag(of: facts)
@@ -58,7 +58,7 @@ enum RecordRow {
 
   static func lastModified(_ facts: RawSpan) -> String? {
     guard let head = ItemHead(facts), head.isDated else { return nil }
-    return DetailsCoding.answer(facts.extracting(head.end..<facts.byteCount))?.lastModified
+    return DetailsCoding.confirmableHead(facts.extracting(head.end..<facts.byteCount))?.lastModified
   }
 
   static func append(_ record: ContentRecord, to facts: inout [UInt8]) {

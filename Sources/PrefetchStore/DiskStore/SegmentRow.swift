@@ -43,7 +43,7 @@ enum SegmentRow {
       record.quiet?.itemCount,
       record.quiet?.bytes,
       record.hosts?.joined(separator: "\n"),
-      record.manifestAsked,
+      record.manifestRequestHash,
       record.shard,
       RetainedItems.encode(record.retained)
     )
@@ -77,7 +77,7 @@ enum SegmentRow {
       )
     }
     record.hosts = row.optionalText(18)?.split(separator: "\n").map(String.init)
-    record.manifestAsked = row.optionalNumber(19).map { UInt64(bitPattern: $0) }
+    record.manifestRequestHash = row.optionalNumber(19).map { UInt64(bitPattern: $0) }
     record.shard = row.optionalText(20)
     record.retained = try RetainedItems.decode(row.optionalText(21))
     return record

@@ -9,14 +9,14 @@ enum StatementFunction {
   static let fact = "item_fact"
 
   static func registerAll(in database: Database) throws(Failure) {
-    try unsafe register(name, taking: 1, nameAnswer, in: database)
-    try unsafe register(fact, taking: 2, factAnswer, in: database)
+    try unsafe register(name, argumentCount: 1, evaluateName, in: database)
+    try unsafe register(fact, argumentCount: 2, evaluateFact, in: database)
   }
 
   private static func register(
     _ name: String,
-    taking count: Int32,
-    _ answer:
+    argumentCount count: Int32,
+    _ function:
       @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void,
     in database: Database
   ) throws(Failure) {
@@ -28,7 +28,7 @@ enum StatementFunction {
         count,
         flags,
         nil,
-        answer,
+        function,
         nil,
         nil,
         nil
@@ -58,16 +58,16 @@ enum StatementFunction {
   }
 }
 
-private func nameAnswer(
+private func evaluateName(
   _ context: OpaquePointer?,
   _ count: Int32,
   _ arguments: UnsafeMutablePointer<OpaquePointer?>?
 ) {
   guard let arguments = unsafe arguments else { return }
-  unsafe answer(context, .text(ItemName.made(from: text(arguments[0]))))
+  unsafe setResult(context, .text(ItemName.made(from: text(arguments[0]))))
 }
 
-private func factAnswer(
+private func evaluateFact(
   _ context: OpaquePointer?,
   _ count: Int32,
   _ arguments: UnsafeMutablePointer<OpaquePointer?>?
@@ -77,7 +77,7 @@ private func factAnswer(
   let length = Int(unsafe sqlite3_value_bytes(arguments[0]))
   let facts = unsafe UnsafeRawBufferPointer(start: start, count: length)
   let name = unsafe text(arguments[1])
-  unsafe answer(context, StatementFunction.value(name, in: facts.bytes))
+  unsafe setResult(context, StatementFunction.value(name, in: facts.bytes))
 }
 
 private func text(_ value: OpaquePointer?) -> String {
@@ -89,7 +89,7 @@ private func text(_ value: OpaquePointer?) -> String {
   )
 }
 
-private func answer(_ context: OpaquePointer?, _ value: StatementFunction.Value) {
+private func setResult(_ context: OpaquePointer?, _ value: StatementFunction.Value) {
   switch value {
   case .text(let text):
     unsafe sqlite3_result_text(

@@ -29,7 +29,7 @@ extension DiskStore {
   ) {
     var summary = try named()
     if let leases = try Leases(in: root) {
-      let leased = try leases.bodies(besides: layers.own)
+      let leased = try leases.bodies(excluding: layers.own)
       summary.totals.objects += leased.count
       summary.totals.bytes += leased.bytes
     }
@@ -40,7 +40,7 @@ extension DiskStore {
   func named() throws(Failure) -> (
     totals: StoreTotals, segments: [SegmentKey: SegmentTotals]
   ) {
-    try answering { () throws(Failure) in
+    try withBackup { () throws(Failure) in
       let database = try database()
       return try database.reading { () throws(Failure) in try count(database) }
     }

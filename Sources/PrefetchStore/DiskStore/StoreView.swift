@@ -3,11 +3,11 @@ package import PrefetchCore
 internal import Synchronization
 
 /// Lookups of stored items beside writers; results are cached until the index changes.
-package final class StoreView<Answer: Sendable>: Sendable {
+package final class StoreView<Value: Sendable>: Sendable {
   private let path: String
   private let lower: LowerCaches?
   private let isWriter: Bool
-  private let make: @Sendable (StoreEntry) -> Answer?
+  private let make: @Sendable (StoreEntry) -> Value?
   private let known = VerifiedFiles()
   private let lookups = Mutex(Lookups())
 
@@ -15,8 +15,8 @@ package final class StoreView<Answer: Sendable>: Sendable {
   package init(
     cache path: String,
     below lower: LowerCaches?,
-    besideOwnWriters isWriter: Bool,
-    _ make: @escaping @Sendable (StoreEntry) -> Answer?
+    hasOwnWriters isWriter: Bool,
+    _ make: @escaping @Sendable (StoreEntry) -> Value?
   ) {
     self.path = path
     self.lower = lower
@@ -26,10 +26,10 @@ package final class StoreView<Answer: Sendable>: Sendable {
   }
 
   /// Returns the first stored item of some URLs; `name` is the key of the cached result.
-  package func answer(
-    to name: String,
+  package func findFirst(
+    _ name: String,
     _ urls: @escaping @Sendable () -> [String]
-  ) throws(Failure) -> Answer? {
+  ) throws(Failure) -> Value? {
     try find(.address(name)) { store throws(Failure) in
       for url in urls() {
         if let record = try store.record(url: url), record.digest != nil { return record }
@@ -43,7 +43,7 @@ package final class StoreView<Answer: Sendable>: Sendable {
   }
 
   /// Returns nil when no item matches, and when several do.
-  package func answer(provider: String?, id: String) throws(Failure) -> Answer? {
+  package func find(provider: String?, id: String) throws(Failure) -> Value? {
     try find(.item(provider, id)) { store throws(Failure) in
       let records = try store.records(provider: provider, id: id)
       return records.count == 1 ? records[0] : nil
@@ -86,15 +86,15 @@ package final class StoreView<Answer: Sendable>: Sendable {
 
   private struct Lookups {
     var store: DiskStore?
-    var found: [Name: Answer?] = [:]
+    var found: [Name: Value?] = [:]
     var stamp: IndexStamp?
     var readAt = ContinuousClock.now
   }
 
   private typealias Search = @Sendable (DiskStore) throws(Failure) -> ContentRecord?
 
-  private func find(_ name: Name, _ search: Search) throws(Failure) -> Answer? {
-    let found: Result<Answer?, Failure> = lookups.withLock { lookups in
+  private func find(_ name: Name, _ search: Search) throws(Failure) -> Value? {
+    let found: Result<Value?, Failure> = lookups.withLock { lookups in
       do throws(Failure) {
         return .success(try find(name, search, &lookups))
       } catch {
@@ -109,7 +109,7 @@ package final class StoreView<Answer: Sendable>: Sendable {
     _ name: Name,
     _ search: Search,
     _ lookups: inout Lookups
-  ) throws(Failure) -> Answer? {
+  ) throws(Failure) -> Value? {
     let stamp = IndexStamp(of: path)
     if stamp != lookups.stamp || lookups.readAt.duration(to: .now) > trust(in: stamp) {
       lookups.found = [:]
@@ -118,14 +118,14 @@ package final class StoreView<Answer: Sendable>: Sendable {
       lookups.stamp = stamp
       lookups.readAt = .now
     }
-    if let answer = lookups.found[name] { return answer }
+    if let value = lookups.found[name] { return value }
     if lookups.store == nil { lookups.store = try open() }
-    let answer = try lookups.store.flatMap { store throws(Failure) in try read(search, store) }
+    let value = try lookups.store.flatMap { store throws(Failure) in try read(search, store) }
     if lookups.found.count >= Self.most { lookups.found = [:] }
-    lookups.found[name] = .some(answer)
+    lookups.found[name] = .some(value)
     // A writer waits for readers before it shortens its log.
     if !isWriter, stamp?.log != nil { lookups.store = nil }
-    return answer
+    return value
   }
 
   /// Returns how long a stamp holds: two changes within one tick of the file clock look like one.
@@ -137,7 +137,7 @@ package final class StoreView<Answer: Sendable>: Sendable {
 
   private static var most: Int { 4_096 }
 
-  private func read(_ search: Search, _ store: DiskStore) throws(Failure) -> Answer? {
+  private func read(_ search: Search, _ store: DiskStore) throws(Failure) -> Value? {
     guard let record = try search(store), record.digest != nil else { return nil }
     return make(
       StoreEntry(

@@ -35,7 +35,7 @@ package final class StoredBody: Sendable {
     guard let status = try? file.status(), status.size == size,
       let found = try? ObjectFolder.digest(of: file)
     else { return false }
-    known.note(digest, status, isWhole: found == digest)
+    known.record(digest, status, isWhole: found == digest)
     guard found == digest else { return false }
     wasHashed.store(true, ordering: .relaxed)
     return true
@@ -87,7 +87,7 @@ package final class StoredBody: Sendable {
       offset += Int64(count)
       guard offset == body.size else { return count }
       let isWhole = hasher.finish().sha256 == body.digest
-      body.known.note(body.digest, status, isWhole: isWhole)
+      body.known.record(body.digest, status, isWhole: isWhole)
       return isWhole ? count : nil
     }
   }
@@ -113,7 +113,7 @@ package final class VerifiedFiles: Sendable {
 
   /// Records a result, unless the file changed a moment ago: it could change again without a trace
   /// in its times.
-  fileprivate func note(_ digest: ContentDigest, _ status: FileStatus, isWhole: Bool) {
+  fileprivate func record(_ digest: ContentDigest, _ status: FileStatus, isWhole: Bool) {
     guard !isWhole || FileAge.nanoseconds(since: status.changed) > Self.grain else { return }
     findings.withLock { findings in
       if findings.count >= Self.most { findings.removeAll() }
@@ -154,8 +154,8 @@ package struct BodyShelf: Sendable {
       throw Failure(.storeDamaged, "the stored body `\(digest)` is missing")
     }
     let name = digest.hexadecimal
-    let place = try folder.makingFolder(ObjectFolder.name(of: digest.prefix)).0
-    let result = home.link(name, to: name, in: place)
+    let target = try folder.makingFolder(ObjectFolder.name(of: digest.prefix)).0
+    let result = home.link(name, to: name, in: target)
     guard result == 0 || !isOwn else { throw .system(-result, "link", home.path(of: name)) }
   }
 

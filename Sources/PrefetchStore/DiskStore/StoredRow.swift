@@ -1,7 +1,7 @@
 internal import PrefetchCore
 
 /// A row of `items` with the newer times of `item_times`, decoded on demand.
-final class StoredRow: StoredAnswer {
+final class StoredRow: StoredResponse {
   let url: String
   private let id: String?
   private let expiresAt: Instant?
@@ -29,7 +29,7 @@ final class StoredRow: StoredAnswer {
     record.expiresAt = expiresAt
     if let renewal { (record.freshness, record.validatedAt) = renewal }
     if let variance {
-      guard let read = AnswerCoding.decodeVariance(variance) else {
+      guard let read = ResponseTermsCoding.decodeVariance(variance) else {
         throw RecordRow.damaged("variance", of: url)
       }
       record.variance = read
@@ -41,9 +41,9 @@ final class StoredRow: StoredAnswer {
     try? whole(isNamed: false)
   }
 
-  var isPlain: Bool {
+  var suitsSimpleItem: Bool {
     guard variance == nil else { return false }
-    return unsafe facts.withUnsafeBytes { unsafe RecordRow.isPlain($0.bytes) }
+    return unsafe facts.withUnsafeBytes { unsafe RecordRow.suitsSimpleItem($0.bytes) }
   }
 
   var confirmable: Confirmable? {

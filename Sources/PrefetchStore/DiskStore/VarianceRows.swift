@@ -19,7 +19,7 @@ final class VarianceRows {
 
   func number(of variance: Variance) throws(Failure) -> Int64 {
     if let last, last.variance == variance { return last.number }
-    let bytes = AnswerCoding.encode(variance)
+    let bytes = ResponseTermsCoding.encode(variance)
     var number = try find.first(bytes) { row in row.number(0) }
     if number == nil {
       try insert.run(bytes)
@@ -48,7 +48,7 @@ struct VarianceLists {
   init(_ database: Database) throws(Failure) {
     let rows = try database.prepare("SELECT variance, hops FROM variances")
     while try rows.step() {
-      guard let variance = AnswerCoding.decodeVariance(rows.bytes(1)) else { continue }
+      guard let variance = ResponseTermsCoding.decodeVariance(rows.bytes(1)) else { continue }
       list.append(variance)
       positions[rows.number(0)] = UInt32(list.count)
     }

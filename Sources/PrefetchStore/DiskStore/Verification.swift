@@ -90,7 +90,7 @@ extension DiskStore {
   }
 
   private func namedObjects() throws(Failure) -> [NamedObject] {
-    try answering { () throws(Failure) in
+    try withBackup { () throws(Failure) in
       let rows = try database().prepare(
         """
         SELECT substr(facts, 1, 32), substr(facts, 33, 8), url FROM items \
@@ -185,13 +185,13 @@ extension DiskStore {
       .map(\.digest)
     guard !unreadable.isEmpty else { return [:] }
     let writing = try requireWriting()
-    var places: [ContentDigest: String] = [:]
+    var asidePaths: [ContentDigest: String] = [:]
     try changeObjects(writing) { (_, _) throws(Failure) in
-      for digest in unreadable { places[digest] = try setAside(digest, writing) }
+      for digest in unreadable { asidePaths[digest] = try setAside(digest, writing) }
     }
     // Rows come last: without them, the bodies would be removed too.
     try dropDamaged(unreadable)
-    return places
+    return asidePaths
   }
 
   private func setAside(_ digest: ContentDigest, _ writing: Writing) throws(Failure) -> String? {
@@ -202,12 +202,12 @@ extension DiskStore {
   }
 
   /// Removes missing bodies from the rows that a lost index's copy still has.
-  func forgetGoneBodies() throws(Failure) {
-    var gone: [ContentDigest] = []
+  func forgetMissingBodies() throws(Failure) {
+    var missing: [ContentDigest] = []
     for object in try namedObjects() where try layers.open(object.digest) == nil {
-      gone.append(object.digest)
+      missing.append(object.digest)
     }
-    if !gone.isEmpty { try dropDamaged(gone) }
+    if !missing.isEmpty { try dropDamaged(missing) }
   }
 
   func forgetBodies(
@@ -232,13 +232,13 @@ extension DiskStore {
       let status = try folder.status(of: name)
     else { return }
     guard status.kind == .folder else {
-      return try writing.publisher.remove([digest], noting: &times)
+      return try writing.publisher.remove([digest], updating: &times)
     }
-    guard let place = try setAside(digest, writing) else { return }
+    guard let asidePath = try setAside(digest, writing) else { return }
     diagnostics.append(
       Diagnostic(
         "store.set-aside",
-        "the directory `\(folder.path(of: name))` was moved to `\(place)`",
+        "the directory `\(folder.path(of: name))` was moved to `\(asidePath)`",
         severity: .warning,
         hint: "delete it when it is no longer needed"
       )

@@ -21,7 +21,7 @@ final class BodyFile: BodySink {
   private var writtenSize: Int64 = 0
   private var hasMetFullDisk = false
   /// Bytes written before the body ended for lack of free space, see ``FreeSpace``; nil otherwise.
-  private var endingSize: Int64?
+  private var freedSize: Int64?
   private(set) var size: Int64 = 0
 
   init(in area: StagingArea, hasher: BodyHasher, _ plan: BodyPlan) {
@@ -168,7 +168,7 @@ final class BodyFile: BodySink {
       return kept
     }
     // After its lock is released, the part can be evicted like any other.
-    let isWhole = area.endGrowing(growth) { if !growth.hasGivenWay { target = nil } }
+    let isWhole = area.endGrowing(growth) { if !growth.wasEvicted { target = nil } }
     guard isWhole else {
       abandon()
       return nil
@@ -176,15 +176,15 @@ final class BodyFile: BodySink {
     return kept
   }
 
-  func valueAll() {
+  func keepAnyPart() {
     plan.smallestPart = 1
   }
 
   func abandon() {
     isOver = true
-    if let endingSize {
-      self.endingSize = nil
-      area.endForSpace(endingSize, removeTarget)
+    if let freedSize {
+      self.freedSize = nil
+      area.endForSpace(freedSize, removeTarget)
     } else {
       removeTarget()
     }
@@ -214,14 +214,14 @@ final class BodyFile: BodySink {
   }
 
   private func write(_ bytes: RawSpan) throws(Failure) {
-    beginning.take(bytes)
+    beginning.append(bytes)
     guard plan.keepsBytes else { return }
     if target == nil {
       target = try area.openFile()
     }
     if max(size, plan.wholeSize ?? 0) >= Self.largeSize {
       try keepPart()
-      growth = growth ?? target?.file.flatMap(area.noteGrowing)
+      growth = growth ?? target?.file.flatMap(area.registerGrowing)
     }
     try writeWhereRoomIs(bytes)
   }
@@ -230,18 +230,18 @@ final class BodyFile: BodySink {
     guard let file = target?.file else { return }
     while true {
       let timesFreed = area.timesFreed
-      if plan.heedsFreeDisk, endingSize == nil,
+      if plan.heedsFreeDisk, freedSize == nil,
         let shortage = area.shortage(
           writing: bytes.byteCount,
           behind: writtenSize,
           of: plan.expectedSize
         )
       {
-        if area.makeRoom(since: timesFreed, sparesGrowing: true) {
+        if area.makeRoom(since: timesFreed, keepsGrowing: true) {
           area.endForSpace(writtenSize)
           continue
         }
-        endingSize = writtenSize
+        freedSize = writtenSize
         hasMetFullDisk = true
         throw shortage
       }
@@ -252,12 +252,12 @@ final class BodyFile: BodySink {
           try file.append(bytes, after: writtenSize, deed: Self.deed)
         }
         writtenSize += Int64(bytes.byteCount)
-        if writtenSize == size { target?.part?.noteWritten(size, hasher.digestSoFar) }
+        if writtenSize == size { target?.part?.recordWritten(size, hasher.digestSoFar) }
         return
       } catch {
         guard error.code == .diskFull else { throw error }
-        guard growth?.hasGivenWay != true,
-          area.makeRoom(since: timesFreed, sparesGrowing: growth != nil)
+        guard growth?.wasEvicted != true,
+          area.makeRoom(since: timesFreed, keepsGrowing: growth != nil)
         else {
           hasMetFullDisk = true
           throw error
@@ -269,7 +269,7 @@ final class BodyFile: BodySink {
   private func keepPart() throws(Failure) {
     guard mayBeKept, let target else { return }
     mayBeKept = false
-    guard let key = plan.partialKey, let part = plan.part,
+    guard let key = plan.partialKey, let part = plan.partToKeep,
       let kept = try area.keep(target, key: key, as: part)
     else { return }
     self.target = StagedFile(file: target.file, part: kept)
@@ -287,6 +287,6 @@ extension BodyPlan {
   }
 
   fileprivate var wholeSize: Int64? {
-    expectedSize ?? partial?.wholeSize
+    expectedSize ?? givenPart?.wholeSize
   }
 }

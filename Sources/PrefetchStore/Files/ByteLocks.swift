@@ -16,7 +16,7 @@ final class ByteLocks: Sendable {
   static let end = Int64.max
 
   /// Returns false when another open file has a lock; always true on file systems without locks.
-  func take(_ bytes: Range<Int64>) throws(Failure) -> Bool {
+  func acquire(_ bytes: Range<Int64>) throws(Failure) -> Bool {
     let result = call(Self.set, F_WRLCK, bytes)
     switch -result {
     case EAGAIN, EACCES: return false
@@ -31,7 +31,7 @@ final class ByteLocks: Sendable {
     _ = call(Self.set, F_UNLCK, bytes)
   }
 
-  func isTaken(_ bytes: Range<Int64>) -> Bool {
+  func isLockedElsewhere(_ bytes: Range<Int64>) -> Bool {
     var lock = Self.lock(F_WRLCK, bytes)
     let number = file.number
     let result = SystemCall.number { unsafe Glibc.fcntl(number, Self.get, &lock) }

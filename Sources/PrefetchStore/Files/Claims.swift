@@ -8,17 +8,17 @@ internal import PrefetchCore
 final class Claims {
   private let file: OpenFile
   private let locks: ByteLocks
-  private let note: CacheUserNote
+  private let userFile: CacheUserFile
   private var isAlone = false
   /// Change time of the file when this run last looked.
   private var touched: Int64 = 0
-  private(set) var hasCompany = false
+  private(set) var hasOtherRuns = false
   private var refusal = Wait()
   /// Number of claims of each byte: two URLs may share a byte.
   private var held: [Int64: Int] = [:]
 
   /// Byte whose lock allows writing to the index.
-  private static let turn: Range<Int64> = 0..<1
+  private static let writerByte: Range<Int64> = 0..<1
   private static let everything: Range<Int64> = 1..<ByteLocks.end
 
   private let cache: String
@@ -28,19 +28,19 @@ final class Claims {
     let folder = try root.makingFolder(CacheLayout.locksName).0
     file = try folder.openLock(CacheLayout.claimsName)
     locks = ByteLocks(file)
-    note = CacheUserNote(in: folder)
+    userFile = CacheUserFile(in: folder)
   }
 
   var otherUsers: [CacheUser] {
-    CacheUser.others(in: note.folder)
+    CacheUser.others(in: userFile.folder)
   }
 
   /// Performs `body` as the only writer of the index; waits for other processes.
-  func inTurn<Value>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
-    try Patience.wait(for: cache, usedBy: otherUsers) { () throws(Failure) in
-      try locks.take(Self.turn)
+  func withWriterLock<Value>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
+    try WaitPolicy.wait(for: cache, usedBy: otherUsers) { () throws(Failure) in
+      try locks.acquire(Self.writerByte)
     }
-    defer { locks.release(Self.turn) }
+    defer { locks.release(Self.writerByte) }
     return try body()
   }
 
@@ -48,11 +48,11 @@ final class Claims {
 
   /// Claims all bytes, if no other run is active; called when the run starts to send requests.
   func begin() throws(Failure) {
-    note.tidy()
+    userFile.tidy()
     touched = try file.status().changed
-    isAlone = try locks.take(Self.everything)
-    hasCompany = !isAlone
-    if hasCompany { touch() }
+    isAlone = try locks.acquire(Self.everything)
+    hasOtherRuns = !isAlone
+    if hasOtherRuns { touch() }
   }
 
   func end() {
@@ -62,34 +62,34 @@ final class Claims {
 
   /// Returns whether another run has started; stays true afterwards.
   func look() throws(Failure) -> Bool {
-    if !hasCompany { hasCompany = try file.status().changed != touched }
-    return hasCompany
+    if !hasOtherRuns { hasOtherRuns = try file.status().changed != touched }
+    return hasOtherRuns
   }
 
   /// Claims URLs and returns for each whether this run has it; releases all other bytes.
-  func take(_ urls: [String]) throws(Failure) -> [Bool] {
+  func acquire(_ urls: [String]) throws(Failure) -> [Bool] {
     if isAlone {
       for url in urls { held[Self.byte(of: url), default: 0] += 1 }
       giveUpOthers()
       return urls.map { _ in true }
     }
-    var isOurs: [Bool] = []
+    var granted: [Bool] = []
     var isRefused = false
     for url in urls {
       let byte = Self.byte(of: url)
       var isGranted = held[byte] != nil
-      if !isGranted { isGranted = try locks.take(byte..<byte + 1) }
+      if !isGranted { isGranted = try locks.acquire(byte..<byte + 1) }
       if isGranted { held[byte, default: 0] += 1 }
       isRefused = isRefused || !isGranted
-      isOurs.append(isGranted)
+      granted.append(isGranted)
     }
     if isRefused {
       touch()
-      refusal.tell(for: urls.first ?? cache, usedBy: { otherUsers })
+      refusal.reportOnce(for: urls.first ?? cache, usedBy: { otherUsers })
     } else {
       refusal = Wait()
     }
-    return isOurs
+    return granted
   }
 
   func release(_ urls: [String]) {
@@ -105,7 +105,7 @@ final class Claims {
   ///
   /// A run that holds all bytes is made to release what it does not need; if that takes more than
   /// two seconds, its bytes do not count as claims.
-  static func underWay(_ urls: [String], in root: Folder) throws(Failure) -> Set<String> {
+  static func claimedURLs(among urls: [String], in root: Folder) throws(Failure) -> Set<String> {
     guard let folder = try root.folder(CacheLayout.locksName),
       let file = try folder.openExisting(CacheLayout.claimsName, O_RDWR)
     else { return [] }
@@ -114,7 +114,7 @@ final class Claims {
     let end = clock.now + longestSilence
     var open = urls
     var found: Set<String> = []
-    var isTold = false
+    var hasNotified = false
     while !open.isEmpty {
       var unclear: [String] = []
       for url in open {
@@ -126,8 +126,8 @@ final class Claims {
       }
       open = unclear
       guard !open.isEmpty, clock.now < end else { break }
-      if !isTold { futimens(file.number, nil) }
-      isTold = true
+      if !hasNotified { futimens(file.number, nil) }
+      hasNotified = true
       poll(nil, 0, 10)
     }
     return found

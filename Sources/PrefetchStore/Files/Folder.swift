@@ -27,7 +27,7 @@ final class Folder: Sendable {
   static func making(_ path: String, mode: mode_t = 0o755) throws(Failure) -> Folder {
     if let folder = try Folder(at: path) { return folder }
     var partial = path.hasPrefix("/") ? "" : "."
-    let components = PathText.parts(of: path).filter { !$0.isEmpty }
+    let components = PathText.components(of: path).filter { !$0.isEmpty }
     for (number, component) in components.enumerated() {
       partial += "/" + component
       let isLast = number == components.count - 1

@@ -9,7 +9,7 @@ final class FreeSpace: Sendable {
   /// Bytes written since the last reading of the disk.
   private let unseen = Atomic<Int64>(FreeSpace.unseenLimit)
   /// Bytes of ending bodies whose files still exist.
-  private let ending = Mutex<Int64>(0)
+  private let freedBytes = Mutex<Int64>(0)
 
   private static let unseenLimit: Int64 = 256 << 10
 
@@ -28,15 +28,15 @@ final class FreeSpace: Sendable {
     guard kept > 0,
       unseen.add(Int64(bytes), ordering: .relaxed).newValue >= Self.unseenLimit
     else { return nil }
-    return ending.withLock { ending in
+    return freedBytes.withLock { freedBytes in
       guard let disk = try? DiskSpace(of: folder) else { return nil }
-      guard disk.free + ending - Int64(bytes) < kept else {
+      guard disk.free + freedBytes - Int64(bytes) < kept else {
         unseen.store(0, ordering: .relaxed)
         return nil
       }
       // Makes the next write of any body read the disk again.
       unseen.store(Self.unseenLimit, ordering: .relaxed)
-      ending += written
+      freedBytes += written
       return Failure(
         .cacheFull,
         DiskSpace.objection(to: size, free: disk.free, keeping: kept)
@@ -45,9 +45,9 @@ final class FreeSpace: Sendable {
   }
 
   func end(_ written: Int64, _ remove: () -> Void = {}) {
-    ending.withLock { ending in
+    freedBytes.withLock { freedBytes in
       remove()
-      ending -= written
+      freedBytes -= written
     }
   }
 }

@@ -6,14 +6,14 @@ internal import Synchronization
 final class GrowingBody: Sendable {
   private let file: OpenFile
   /// Whether the body was truncated; locked during writes, so that none follows the truncation.
-  private let hasGone = Mutex(false)
+  private let isTruncated = Mutex(false)
 
   init(_ file: OpenFile) {
     self.file = file
   }
 
-  var hasGivenWay: Bool {
-    hasGone.withLock(\.self)
+  var wasEvicted: Bool {
+    isTruncated.withLock(\.self)
   }
 
   var size: Int64 {
@@ -21,15 +21,15 @@ final class GrowingBody: Sendable {
   }
 
   func append(_ bytes: RawSpan, after size: Int64, deed: String) throws(Failure) {
-    try hasGone.withLock { hasGone throws(Failure) in
-      guard !hasGone else { throw Self.loss }
+    try isTruncated.withLock { isTruncated throws(Failure) in
+      guard !isTruncated else { throw Self.loss }
       try file.append(bytes, after: size, deed: deed)
     }
   }
 
-  func giveWay() {
-    hasGone.withLock { hasGone in
-      hasGone = true
+  func evict() {
+    isTruncated.withLock { isTruncated in
+      isTruncated = true
       try? file.cut(to: 0)
     }
   }

@@ -10,7 +10,7 @@ final class KeptPart: Sendable {
   private let folder: Folder
   private let name: String
   private let facts: Mutex<PartialFacts>
-  private let notedSize = Atomic<Int64>(0)
+  private let recordedSize = Atomic<Int64>(0)
 
   /// Most bytes that a kill may cost a small part, and the largest one.
   private static let smallestStep: Int64 = 48 << 10
@@ -38,9 +38,9 @@ final class KeptPart: Sendable {
         min(Int64(try file.read(into: &buffer, at: position)), prefix.size - position)
       )
       guard count > 0 else { throw Failure(.disk, "`\(file.path)` became shorter") }
-      let piece = unsafe buffer.span.extracting(first: count).bytes
-      hasher.update(piece)
-      read(piece)
+      let chunk = unsafe buffer.span.extracting(first: count).bytes
+      hasher.update(chunk)
+      read(chunk)
       position += Int64(count)
     }
     guard hasher.finish().sha256 == prefix.digest else {
@@ -58,22 +58,24 @@ final class KeptPart: Sendable {
       facts.written = prefix
       if let sealed = facts.sealed, sealed.size > prefix.size { facts.sealed = prefix }
     }
-    notedSize.store(prefix.size, ordering: .relaxed)
-    try noteFacts()
+    recordedSize.store(prefix.size, ordering: .relaxed)
+    try writeFacts()
   }
 
-  func noteFacts() throws(Failure) {
+  func writeFacts() throws(Failure) {
     try write(facts.withLock(\.self), isDurable: false)
   }
 
   /// Records the written bytes now and then: a later process trusts only recorded bytes.
-  func noteWritten(_ size: Int64, _ digest: () -> ContentDigest?) {
+  func recordWritten(_ size: Int64, _ digest: () -> ContentDigest?) {
     let step = min(max(Self.smallestStep, size / 64), Self.largestStep)
-    guard size - notedSize.load(ordering: .relaxed) >= step, let digest = digest() else { return }
-    notedSize.store(size, ordering: .relaxed)
+    guard size - recordedSize.load(ordering: .relaxed) >= step, let digest = digest() else {
+      return
+    }
+    recordedSize.store(size, ordering: .relaxed)
     facts.withLock { $0.written = PartPrefix(size: size, digest: digest) }
     // On a full disk the older facts stay valid.
-    try? noteFacts()
+    try? writeFacts()
   }
 
   /// Makes the part survive a restart of the machine; a large part also survives a power cut.

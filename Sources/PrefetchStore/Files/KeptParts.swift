@@ -73,7 +73,7 @@ struct KeptParts: Sendable {
     }
     guard result == 0 else { return nil }
     let kept = KeptPart(file, name: name, in: folder, facts)
-    guard fchmod(file.number, 0o600) == 0, (try? kept.noteFacts()) != nil else {
+    guard fchmod(file.number, 0o600) == 0, (try? kept.writeFacts()) != nil else {
       kept.remove()
       return nil
     }
@@ -86,7 +86,7 @@ struct KeptParts: Sendable {
     at part: PartialBody
   ) throws(Failure) -> (part: KeptPart, prefix: PartPrefix) {
     let name = Self.name(of: key)
-    guard let bootID = Self.bootID, let file = locked(name) else { throw Self.gone(key) }
+    guard let bootID = Self.bootID, let file = locked(name) else { throw Self.lostPart(key) }
     // This process has the lock, so a part that does not fit belongs to no other run.
     guard let facts = facts(of: name), facts.key == key,
       SealedURL.isSame(facts.part.source, part.source),
@@ -96,7 +96,7 @@ struct KeptParts: Sendable {
       let prefix = facts.prefix(inFileOf: size, bootID: bootID), prefix.size == part.offset
     else {
       removeFiles(of: name)
-      throw Self.gone(key)
+      throw Self.lostPart(key)
     }
     var current = PartialFacts(key: key, part: facts.part, bootID: bootID)
     current.sealed = facts.sealed
@@ -111,14 +111,14 @@ struct KeptParts: Sendable {
   }
 
   /// Removes parts that cannot be continued, and parts that are too old unless spared.
-  func tidyUp(now: Instant, sparing isSpared: (String) -> Bool = { _ in false }) throws(Failure) {
+  func tidyUp(now: Instant, keeping isKept: (String) -> Bool = { _ in false }) throws(Failure) {
     var stems: Set<String> = []
     for name in try folder.names() {
       for suffix in [Self.factsSuffix, Self.bodySuffix] where name.hasSuffix(suffix) {
         stems.insert(String(name.dropLast(suffix.count)))
       }
     }
-    for stem in stems where !isWorthKeeping(stem, now, isSpared) {
+    for stem in stems where !isWorthKeeping(stem, now, isKept) {
       remove(stem)
     }
   }
@@ -126,7 +126,7 @@ struct KeptParts: Sendable {
   private func isWorthKeeping(
     _ name: String,
     _ now: Instant,
-    _ isSpared: (String) -> Bool
+    _ isKept: (String) -> Bool
   ) -> Bool {
     guard let facts = facts(of: name), part(name, facts) != nil,
       let status = try? folder.status(of: Self.bodyName(name))
@@ -139,13 +139,13 @@ struct KeptParts: Sendable {
       }
       return true
     }
-    return now < changed + Self.longestLife || isSpared(facts.key)
+    return now < changed + Self.longestLife || isKept(facts.key)
   }
 
   private static let firstPossible = Instant(seconds: 1_577_836_800)
 
   /// Removes the largest part that no worker is writing; returns false when there is none.
-  func giveWay() -> Bool {
+  func evictLargest() -> Bool {
     let names = ((try? folder.names()) ?? []).filter { $0.hasSuffix(Self.bodySuffix) }
     let sizes = names.map { (name: $0, size: (try? folder.status(of: $0))??.size ?? 0) }
     for part in sizes.sorted(by: { ($1.size, $1.name) < ($0.size, $0.name) }) {
@@ -212,7 +212,7 @@ struct KeptParts: Sendable {
     name + factsSuffix
   }
 
-  private static func gone(_ key: String) -> Failure {
+  private static func lostPart(_ key: String) -> Failure {
     Failure(.disk, "the part kept of `\(key)` is in use, changed or gone", isTransient: true)
   }
 

@@ -21,11 +21,11 @@ final class KernelLock {
     flock(file.number, LOCK_UN)
   }
 
-  /// Returns nil after `patience` ran out; file systems without locks grant everything.
-  static func take(
+  /// Returns nil after `timeout` ran out; file systems without locks grant everything.
+  static func acquire(
     _ mode: Mode,
     on file: OpenFile,
-    patience: Duration = .zero,
+    timeout: Duration = .zero,
     isCancelled: () -> Bool = { false }
   ) throws(Failure) -> KernelLock? {
     let operation = mode == .shared ? LOCK_SH : LOCK_EX
@@ -38,7 +38,7 @@ final class KernelLock {
       case EINTR:
         break
       case EWOULDBLOCK:
-        guard start.duration(to: clock.now) < patience else { return nil }
+        guard start.duration(to: clock.now) < timeout else { return nil }
         // A short pause, since flock has no timeout.
         poll(nil, 0, 20)
       case ENOLCK, EOPNOTSUPP, EINVAL, ENOSYS:
@@ -57,8 +57,8 @@ final class KernelLock {
     usedBy users: @autoclosure () -> [CacheUser] = []
   ) throws(Failure) -> KernelLock {
     var lock: KernelLock?
-    try Patience.wait(for: path, usedBy: users()) { () throws(Failure) in
-      lock = try take(mode, on: file)
+    try WaitPolicy.wait(for: path, usedBy: users()) { () throws(Failure) in
+      lock = try acquire(mode, on: file)
       return lock != nil
     }
     guard let lock else { throw Failure(.internal, "waited without getting `\(path)`") }
@@ -74,11 +74,11 @@ final class KernelLock {
     try wait(mode, on: folder.open(".", O_RDONLY | O_DIRECTORY), for: path, usedBy: users())
   }
 
-  static func take(
+  static func acquire(
     _ mode: Mode,
     on folder: Folder,
-    patience: Duration = .zero
+    timeout: Duration = .zero
   ) throws(Failure) -> KernelLock? {
-    try take(mode, on: folder.open(".", O_RDONLY | O_DIRECTORY), patience: patience)
+    try acquire(mode, on: folder.open(".", O_RDONLY | O_DIRECTORY), timeout: timeout)
   }
 }

@@ -40,7 +40,7 @@ package struct Leases: Sendable {
 
   // MARK: One
 
-  package func take(
+  package func acquire(
     _ name: String,
     _ files: [BundleFile],
     on shelf: BodyShelf,
@@ -125,9 +125,9 @@ package struct Leases: Sendable {
   }
 
   /// Ends the least recently used leases until the others fit into `room` bytes.
-  func end(downTo room: Int64, besides own: ObjectFolder?) throws(Failure) {
+  func end(downTo room: Int64, excluding own: ObjectFolder?) throws(Failure) {
     var leases = try all().sorted { $0.usedAt > $1.usedAt }
-    while let last = leases.last, Self.bodies(of: leases, besides: own).bytes > max(0, room) {
+    while let last = leases.last, Self.bodies(of: leases, excluding: own).bytes > max(0, room) {
       try folder.removeAll(last.name)
       leases.removeLast()
     }
@@ -155,13 +155,13 @@ package struct Leases: Sendable {
   }
 
   /// Returns number and bytes of the bodies that only leases keep.
-  func bodies(besides own: ObjectFolder?) throws(Failure) -> (count: Int, bytes: Int64) {
-    Self.bodies(of: try all(), besides: own)
+  func bodies(excluding own: ObjectFolder?) throws(Failure) -> (count: Int, bytes: Int64) {
+    Self.bodies(of: try all(), excluding: own)
   }
 
   private static func bodies(
     of leases: [Kept],
-    besides own: ObjectFolder?
+    excluding own: ObjectFolder?
   ) -> (count: Int, bytes: Int64) {
     var sizes: [ContentDigest: Int64] = [:]
     for lease in leases {

@@ -30,7 +30,7 @@ struct ObjectPublisher {
   /// Publishes bodies and returns their files; a file is durable when `isKnown` returns true.
   func publish(
     _ publications: [Publication],
-    noting times: inout FolderTimes,
+    updating times: inout FolderTimes,
     isKnown: (ContentDigest) throws(Failure) -> Bool
   ) throws(Failure) -> [ContentDigest: ObjectFile] {
     var found: [ContentDigest: ObjectFile] = [:]
@@ -45,7 +45,7 @@ struct ObjectPublisher {
       let fileCount = files.count
       do throws(Failure) {
         for publication in group {
-          let (file, isDurable) = try place(publication, in: folder, isKnown: isKnown)
+          let (file, isDurable) = try install(publication, in: folder, isKnown: isKnown)
           found[publication.digest] = try file.objectFile()
           if !isDurable { files.append(file) }
         }
@@ -73,7 +73,7 @@ struct ObjectPublisher {
       for publication in publications where (try? isKnown(publication.digest)) == false {
         lost.append(publication.digest)
       }
-      try? remove(lost, noting: &times)
+      try? remove(lost, updating: &times)
       throw error
     }
     return found
@@ -88,15 +88,15 @@ struct ObjectPublisher {
     let mayLink: Bool
   }
 
-  func take(
+  func add(
     _ source: Source,
     as digest: ContentDigest,
-    noting times: inout FolderTimes
+    updating times: inout FolderTimes
   ) throws(Failure) {
     let (folder, before) = try folder(digest.prefix)
     times.willChange(digest.prefix, changed: before)
     do throws(Failure) {
-      let file = try place(source, as: digest.hexadecimal, in: folder)
+      let file = try install(source, as: digest.hexadecimal, in: folder)
       let newFolders = before == FolderTimes.absent ? [folder, objects.root] : [folder]
       try makeDurable([file], newFolders)
     } catch {
@@ -106,7 +106,7 @@ struct ObjectPublisher {
     times.didChange(digest.prefix, changed: try folder.status().changed)
   }
 
-  private func place(
+  private func install(
     _ source: Source,
     as name: String,
     in folder: Folder
@@ -147,7 +147,7 @@ struct ObjectPublisher {
     throw Failure(.disk, "`\(objects.root.path)` was removed while it was written to")
   }
 
-  func remove(_ digests: [ContentDigest], noting times: inout FolderTimes) throws(Failure) {
+  func remove(_ digests: [ContentDigest], updating times: inout FolderTimes) throws(Failure) {
     for group in Self.grouped(digests, by: \.self) {
       let prefix = group[0].prefix
       guard let folder = try objects.folder(of: prefix) else { continue }
@@ -164,7 +164,7 @@ struct ObjectPublisher {
     }
   }
 
-  private func place(
+  private func install(
     _ publication: Publication,
     in folder: Folder,
     isKnown: (ContentDigest) throws(Failure) -> Bool

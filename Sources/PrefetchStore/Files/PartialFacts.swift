@@ -69,9 +69,11 @@ struct PartialFacts: Hashable {
 
   /// Returns the bytes of a body file that can be continued; bytes behind them do not count.
   func prefix(inFileOf size: Int64, bootID current: String?) -> PartPrefix? {
-    let noted = bootID == current ? written ?? sealed : sealed
-    guard let noted, noted.size <= size, noted.size <= part.wholeSize ?? .max else { return nil }
-    return noted
+    let trusted = bootID == current ? written ?? sealed : sealed
+    guard let trusted, trusted.size <= size, trusted.size <= part.wholeSize ?? .max else {
+      return nil
+    }
+    return trusted
   }
 
   private var lines: String {

@@ -61,7 +61,7 @@ final class PartialFolder: Sendable {
   func removeStale() throws(Failure) {
     for name in try folder.names() where name.hasPrefix(Self.prefix) {
       guard let other = try folder.folder(name) else { continue }
-      guard let lock = try KernelLock.take(.exclusive, on: other) else { continue }
+      guard let lock = try KernelLock.acquire(.exclusive, on: other) else { continue }
       try withExtendedLifetime(lock) { () throws(Failure) in
         try folder.removeAll(name)
       }

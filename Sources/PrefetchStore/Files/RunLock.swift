@@ -5,7 +5,7 @@ internal import PrefetchCrypto
 
 /// Lock that one run of an identity holds.
 package final class RunLock {
-  package enum Patience: Hashable, Sendable {
+  package enum WaitLimit: Hashable, Sendable {
     case none
     case upTo(Duration)
     case unlimited
@@ -30,13 +30,13 @@ package final class RunLock {
   package static func acquire(
     cache: String,
     identity: String,
-    wait patience: Patience = .none,
+    wait limit: WaitLimit = .none,
     isCancelled: () -> Bool = { false }
   ) throws(Failure) -> RunLock? {
     let root = try Folder.making(cache, mode: 0o700)
     let clock = ContinuousClock()
     let end: ContinuousClock.Instant? =
-      switch patience {
+      switch limit {
       case .none: clock.now
       case .upTo(let duration): clock.now + duration
       case .unlimited: nil
@@ -46,7 +46,7 @@ package final class RunLock {
     while true {
       let file = try folder.openLock(name)
       let own = ByteLocks(file)
-      while try !own.take(0..<1) {
+      while try !own.acquire(0..<1) {
         if let end, clock.now >= end { return nil }
         guard !isCancelled() else { return nil }
         // A short pause, since a wait in the kernel has no timeout.
@@ -54,7 +54,7 @@ package final class RunLock {
       }
       // The previous run may have removed the file.
       guard try folder.status(of: name)?.isSameFile(as: file.status()) == true else { continue }
-      try note("\(getpid()) \(now)\n", in: file)
+      try write("\(getpid()) \(now)\n", in: file)
       return RunLock(own, in: folder, name: name)
     }
   }
@@ -72,15 +72,17 @@ package final class RunLock {
       let folder = try root.folder(CacheLayout.locksName),
       let file = try folder.openExisting(name(of: identity), O_RDWR)
     else { return false }
-    return ByteLocks(file).isTaken(0..<1)
+    return ByteLocks(file).isLockedElsewhere(0..<1)
   }
 
   /// Returns the start of the oldest active run apart from `own`; nil when there is none.
-  static func oldestRun(in root: Folder, besides own: RunLock?) throws(Failure) -> Instant? {
+  static func oldestRun(in root: Folder, excluding own: RunLock?) throws(Failure) -> Instant? {
     guard let folder = try root.folder(CacheLayout.locksName) else { return nil }
     var oldest: Instant?
     for name in try folder.names() where name != own?.name && name.utf8.count == nameLength {
-      guard let file = try folder.openExisting(name, O_RDWR), ByteLocks(file).isTaken(0..<1) else {
+      guard let file = try folder.openExisting(name, O_RDWR),
+        ByteLocks(file).isLockedElsewhere(0..<1)
+      else {
         continue
       }
       // A run without a recorded start has just begun.
@@ -113,7 +115,7 @@ package final class RunLock {
     }
   }
 
-  private static func note(_ text: String, in file: OpenFile) throws(Failure) {
+  private static func write(_ text: String, in file: OpenFile) throws(Failure) {
     try SystemCall.require("empty", file.path) { ftruncate(file.number, 0) }
     let bytes = Array(text.utf8)
     try file.write(unsafe bytes.span.bytes)

@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// Bodies that readers cannot see yet, in files or in memory; several threads may use the area.
 package final class StagingArea: BodyStaging, Sendable {
-  private let place: Medium
+  private let medium: Medium
   private let mostOpenFiles: Int
   private let table = Mutex(Table())
   private let growing = Mutex(Growing())
@@ -30,8 +30,8 @@ package final class StagingArea: BodyStaging, Sendable {
     var timesFreed = 0
   }
 
-  private init(_ place: Medium, mostOpenFiles: Int = .max) {
-    self.place = place
+  private init(_ medium: Medium, mostOpenFiles: Int = .max) {
+    self.medium = medium
     self.mostOpenFiles = mostOpenFiles
   }
 
@@ -42,7 +42,7 @@ package final class StagingArea: BodyStaging, Sendable {
   /// `descriptors` is the process's limit; bodies use a quarter at most.
   static func onDisk(
     _ partial: PartialFolder,
-    besides objects: ObjectFolder,
+    objects: ObjectFolder,
     descriptors: Int
   ) -> StagingArea {
     StagingArea(.disk(partial, objects), mostOpenFiles: descriptors / 4)
@@ -50,10 +50,10 @@ package final class StagingArea: BodyStaging, Sendable {
 
   package func beginBody(_ plan: BodyPlan) throws(Failure) -> any BodySink {
     let hasher = try BodyHasher(alsoHashing: plan.algorithms)
-    guard let kept = plan.partial, kept.offset > 0 else {
+    guard let kept = plan.givenPart, kept.offset > 0 else {
       return BodyFile(in: self, hasher: hasher, plan)
     }
-    guard let key = plan.partialKey, case .disk(let partial, let objects) = place else {
+    guard let key = plan.partialKey, case .disk(let partial, let objects) = medium else {
       throw Failure(.disk, "nothing is kept that could be continued", isTransient: true)
     }
     if let digest = kept.object {
@@ -68,9 +68,9 @@ package final class StagingArea: BodyStaging, Sendable {
     }
     let (part, prefix) = try partial.parts.open(key, at: kept)
     var beginning = BodyBeginning()
-    try part.replay(prefix) { piece in
-      hasher.update(piece)
-      beginning.take(piece)
+    try part.replay(prefix) { chunk in
+      hasher.update(chunk)
+      beginning.append(chunk)
     }
     return BodyFile(
       in: self,
@@ -90,15 +90,15 @@ package final class StagingArea: BodyStaging, Sendable {
   }
 
   package func discard(_ body: StagedBody) {
-    guard let staged = table.withLock({ Self.take(body.id, from: &$0) }) else { return }
+    guard let staged = table.withLock({ Self.removeFile(body.id, from: &$0) }) else { return }
     if let part = staged.part { return part.remove() }
-    guard let name = staged.name, case .disk(let partial, _) = place else { return }
+    guard let name = staged.name, case .disk(let partial, _) = medium else { return }
     // A file left behind is removed with the folder.
     _ = try? partial.names().remove(name)
   }
 
   func openFile() throws(Failure) -> StagedFile {
-    switch place {
+    switch medium {
     case .disk(let partial, _):
       let (file, name) = try partial.open()
       return StagedFile(file: file, name: name)
@@ -113,7 +113,7 @@ package final class StagingArea: BodyStaging, Sendable {
 
   /// Makes a growing body outlive this process; returns nil when that is impossible.
   func keep(_ staged: StagedFile, key: String, as part: PartialBody) throws(Failure) -> KeptPart? {
-    guard case .disk(let partial, _) = place, let file = staged.file,
+    guard case .disk(let partial, _) = medium, let file = staged.file,
       let kept = partial.parts.keep(file, key: key, as: part)
     else { return nil }
     hasParts.store(true, ordering: .relaxed)
@@ -125,7 +125,7 @@ package final class StagingArea: BodyStaging, Sendable {
 
   /// Removes the part of a key whose body came another way.
   func forgetPart(_ key: String) {
-    guard case .disk(let partial, _) = place, hasParts.load(ordering: .relaxed) else { return }
+    guard case .disk(let partial, _) = medium, hasParts.load(ordering: .relaxed) else { return }
     partial.parts.forget(key)
   }
 
@@ -138,7 +138,7 @@ package final class StagingArea: BodyStaging, Sendable {
   /// Returns the failure of a body that would take reserved space; ``endForSpace(_:_:)`` must
   /// follow.
   func shortage(writing bytes: Int, behind written: Int64, of size: Int64?) -> Failure? {
-    guard case .disk(let partial, _) = place else { return nil }
+    guard case .disk(let partial, _) = medium else { return nil }
     return freeSpace.shortage(
       writing: bytes,
       behind: written,
@@ -158,37 +158,37 @@ package final class StagingArea: BodyStaging, Sendable {
     growing.withLock(\.timesFreed)
   }
 
-  /// Evicts a kept part, or the largest growing body unless `sparesGrowing`; does nothing when room
+  /// Evicts a kept part, or the largest growing body unless `keepsGrowing`; does nothing when room
   /// was made since `timesFreed`, and returns false when nothing is left.
-  func makeRoom(since timesFreed: Int, sparesGrowing: Bool = false) -> Bool {
-    guard case .disk(let partial, _) = place else { return false }
+  func makeRoom(since timesFreed: Int, keepsGrowing: Bool = false) -> Bool {
+    guard case .disk(let partial, _) = medium else { return false }
     return growing.withLock { growing in
       if growing.timesFreed != timesFreed { return true }
-      if !partial.parts.giveWay() {
+      if !partial.parts.evictLargest() {
         let largest = growing.bodies.max { $0.value.size < $1.value.size }
-        guard !sparesGrowing, let largest else { return false }
+        guard !keepsGrowing, let largest else { return false }
         growing.bodies[largest.key] = nil
-        largest.value.giveWay()
+        largest.value.evict()
       }
       growing.timesFreed += 1
       return true
     }
   }
 
-  func noteGrowing(_ file: OpenFile) -> GrowingBody? {
-    guard case .disk = place else { return nil }
+  func registerGrowing(_ file: OpenFile) -> GrowingBody? {
+    guard case .disk = medium else { return nil }
     let body = GrowingBody(file)
     growing.withLock { $0.bodies[ObjectIdentifier(body)] = body }
     return body
   }
 
-  /// Protects a body from truncation, unless truncated; `letGo` runs under the same lock, so that
+  /// Protects a body from truncation, unless truncated; `release` runs under the same lock, so that
   /// no writer finds the disk full in between.
-  func endGrowing(_ body: GrowingBody, letGo: () -> Void = {}) -> Bool {
+  func endGrowing(_ body: GrowingBody, release: () -> Void = {}) -> Bool {
     growing.withLock { growing in
       growing.bodies[ObjectIdentifier(body)] = nil
-      letGo()
-      return !body.hasGivenWay
+      release()
+      return !body.wasEvicted
     }
   }
 
@@ -196,14 +196,14 @@ package final class StagingArea: BodyStaging, Sendable {
   func dropGrowing(_ body: GrowingBody, _ remove: () -> Void) {
     growing.withLock { growing in
       growing.bodies[ObjectIdentifier(body)] = nil
-      body.giveWay()
+      body.evict()
       remove()
       growing.timesFreed += 1
     }
   }
 
   func part(of key: String) -> PartialBody? {
-    guard case .disk(let partial, _) = place, let part = partial.parts.part(of: key) else {
+    guard case .disk(let partial, _) = medium, let part = partial.parts.part(of: key) else {
       return nil
     }
     hasParts.store(true, ordering: .relaxed)
@@ -211,7 +211,7 @@ package final class StagingArea: BodyStaging, Sendable {
   }
 
   func parts() throws(Failure) -> [String: PartialBody] {
-    guard case .disk(let partial, _) = place else { return [:] }
+    guard case .disk(let partial, _) = medium else { return [:] }
     let parts = try partial.parts.all()
     hasParts.store(!parts.isEmpty, ordering: .relaxed)
     return parts
@@ -224,7 +224,7 @@ package final class StagingArea: BodyStaging, Sendable {
       table.openCount += 1
       return (table.lastID, table.openCount > mostOpenFiles)
     }
-    if isCrowded, case .disk(let partial, _) = place {
+    if isCrowded, case .disk(let partial, _) = medium {
       try closeFile(of: id, in: partial)
     }
     return id
@@ -240,7 +240,7 @@ package final class StagingArea: BodyStaging, Sendable {
   func open(_ body: StagedBody) throws(Failure) -> OpenFile {
     let staged = try staged(body)
     if let file = staged.file { return file }
-    guard let name = staged.name, case .disk(let partial, _) = place else {
+    guard let name = staged.name, case .disk(let partial, _) = medium else {
       throw Failure(.internal, "body \(body.id) has neither file nor name")
     }
     return try partial.names().open(name, O_RDONLY)
@@ -256,23 +256,23 @@ package final class StagingArea: BodyStaging, Sendable {
         // Without its descriptor a part would lose its lock.
         try part.makeReadOnly()
         try part.move(to: newName, in: partial.names())
-        return noteClosed(id, newName)
+        return recordClosed(id, newName)
       }
       // An unnamed file that cannot be named has to stay open.
       guard try partial.names().link(file, as: newName) == 0 else { return }
       name = newName
     }
-    noteClosed(id, name)
+    recordClosed(id, name)
   }
 
-  private func noteClosed(_ id: Int, _ name: String?) {
+  private func recordClosed(_ id: Int, _ name: String?) {
     table.withLock { table in
       table.files[id] = StagedFile(file: nil, name: name)
       table.openCount -= 1
     }
   }
 
-  private static func take(_ id: Int, from table: inout Table) -> StagedFile? {
+  private static func removeFile(_ id: Int, from table: inout Table) -> StagedFile? {
     guard let staged = table.files.removeValue(forKey: id) else { return nil }
     if staged.file != nil {
       table.openCount -= 1

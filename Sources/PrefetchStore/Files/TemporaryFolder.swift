@@ -10,9 +10,9 @@ struct TemporaryFolder: ~Copyable {
   /// Makes a folder, in memory if possible.
   init() throws(Failure) {
     var fault = Failure(.disk, "no place for temporary files")
-    for place in ["/dev/shm", "/tmp", "/var/tmp"] {
+    for path in ["/dev/shm", "/tmp", "/var/tmp"] {
       do throws(Failure) {
-        guard let parent = try Folder(at: place) else { continue }
+        guard let parent = try Folder(at: path) else { continue }
         let name = RandomName.make("prefetch-")
         let (folder, isNew) = try parent.makingFolder(name, mode: 0o700)
         guard isNew else { continue }

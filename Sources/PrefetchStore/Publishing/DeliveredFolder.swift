@@ -43,7 +43,7 @@ package final class DeliveredFolder {
     size: Int64,
     as path: String
   ) throws(Failure) -> Bool {
-    let parts = PathText.parts(of: path).map(String.init)
+    let parts = PathText.components(of: path).map(String.init)
     let isSafe = parts.allSatisfy { !["", ".", ".."].contains($0) && !$0.utf8.contains(0) }
     guard isSafe, let name = parts.last else {
       throw Failure(.unsafeName, "the name `\(path)` would leave `\(root.path)`")
@@ -119,7 +119,7 @@ package final class DeliveredFolder {
     } else {
       try root.synchronizeFileSystem()
     }
-    for copy in pending { try copy.form.take(copy.name, in: copy.folder) }
+    for copy in pending { try copy.form.install(as: copy.name, in: copy.folder) }
     guard isSingle else {
       hasNewNames = true
       return

@@ -15,11 +15,11 @@ final class MirrorLinks {
       throw Failure(.storeDamaged, "the stored body `sha256:\(name)` is missing")
     }
     if status.linkCount == 1, !ready.contains(status.inode) {
-      guard home.makePlain(name, modified: modified) else { return false }
+      guard home.makeLinkable(name, modified: modified) else { return false }
       ready.insert(status.inode)
       return true
     }
-    return status.mode == Folder.plainMode && (modified == nil || status.modified == modified)
+    return status.mode == Folder.writableMode && (modified == nil || status.modified == modified)
   }
 
   func forget() {
@@ -29,10 +29,10 @@ final class MirrorLinks {
 
 extension Folder {
   /// Mode of files that users may write.
-  static let plainMode: mode_t = 0o644
+  static let writableMode: mode_t = 0o644
 
-  fileprivate func makePlain(_ name: String, modified: Int64?) -> Bool {
-    guard SystemCall.number({ unsafe fchmodat(number, name, Self.plainMode, 0) }) == 0 else {
+  fileprivate func makeLinkable(_ name: String, modified: Int64?) -> Bool {
+    guard SystemCall.number({ unsafe fchmodat(number, name, Self.writableMode, 0) }) == 0 else {
       return false
     }
     return modified.map { setModified($0, of: name) } ?? true

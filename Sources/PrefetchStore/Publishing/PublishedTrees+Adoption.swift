@@ -49,12 +49,12 @@ package struct AdoptionLook: FileAdopter {
 
   /// Returns the user's regular file at the place, unless a link leads there or a tree is atomic.
   private func adoptable(_ wanted: AdoptableFile) throws(Failure) -> TreeSpot? {
-    guard !wanted.rules.isAtomic, let place = try TreePlace.existing(wanted.rules.folder),
-      let root = try place.root(of: 0)
+    guard !wanted.rules.isAtomic, let location = try TreeLocation.existing(wanted.rules.folder),
+      let root = try location.root(of: 0)
     else { return nil }
     let (path, leaf) = PathText.split(wanted.name)
     var folder = root
-    for name in path.isEmpty ? [] : PathText.parts(of: path) {
+    for name in path.isEmpty ? [] : PathText.components(of: path) {
       guard let next = try folder.folder(String(name)) else { return nil }
       folder = next
     }
@@ -67,7 +67,7 @@ extension PublishedTrees {
   package func adopt(_ wanted: AdoptableFile) throws(Failure) -> FoundBody? {
     guard let find = try AdoptionLook(isCancelled: isCancelled).find(wanted) else { return nil }
     guard let digest = find.body.digest else { return find.body }
-    let isTaken = try store.adopt(
+    let isAdopted = try store.adopt(
       find.file,
       find.spot.status,
       named: find.spot.leaf,
@@ -75,7 +75,7 @@ extension PublishedTrees {
       as: digest,
       mayLink: Self.mayLink(wanted.rules)
     )
-    return isTaken ? find.body : nil
+    return isAdopted ? find.body : nil
   }
 
   /// Whether a file of the tree may be a hard link to a stored body.

@@ -4,23 +4,24 @@ package import PrefetchCore
 extension PublishedTrees {
   func publishWhole(
     _ plan: TreePlan,
-    _ place: TreePlace,
+    _ location: TreeLocation,
     _ found: TreeRecord.Publication,
     _ outcome: inout TreeOutcome
   ) throws(Failure) {
     var publication = found
     let trees = try record.trees(of: publication)
-    try adopt(place, &publication, trees)
+    try adopt(location, &publication, trees)
     if publication.current > 0 { outcome.generation = publication.current }
     if publication.isHeld, !plan.isThorough {
       outcome.isHeld = true
       return
     }
-    if let generations = try place.existingGenerations() {
-      switch try standing(for: plan, among: trees, place, publication, generations, &outcome) {
+    if let generations = try location.existingGenerations() {
+      switch try reusableTree(for: plan, among: trees, location, publication, generations, &outcome)
+      {
       case .tree(let tree):
-        guard place.standingGeneration != tree.generation || plan.isThorough else { return }
-        try stand(tree.generation, place, generations, &publication)
+        guard location.linkedGeneration != tree.generation || plan.isThorough else { return }
+        try stand(tree.generation, location, generations, &publication)
         outcome.generation = tree.generation
         return try prune(publication, plan.rules, generations)
       case .spoilt: return
@@ -37,23 +38,23 @@ extension PublishedTrees {
       )
       return
     }
-    let generations = try place.makingGenerations()
+    let generations = try location.makingGenerations()
     let tree = try makeGeneration(plan, publication, trees, generations, &outcome)
     guard let tree else { return }
-    try stand(tree.generation, place, generations, &publication)
+    try stand(tree.generation, location, generations, &publication)
     outcome.generation = tree.generation
     try prune(publication, plan.rules, generations)
   }
 
   /// Records a switch that a kill left unrecorded.
   private func adopt(
-    _ place: TreePlace,
+    _ location: TreeLocation,
     _ publication: inout TreeRecord.Publication,
     _ trees: [TreeRecord.Tree]
   ) throws(Failure) {
-    guard let standing = place.standingGeneration, standing != publication.current else { return }
-    guard trees.contains(where: { $0.generation == standing && $0.mark != nil }) else { return }
-    publication.current = standing
+    guard let linked = location.linkedGeneration, linked != publication.current else { return }
+    guard trees.contains(where: { $0.generation == linked && $0.mark != nil }) else { return }
+    publication.current = linked
     try record.set(publication)
   }
 
@@ -63,10 +64,10 @@ extension PublishedTrees {
     case spoilt
   }
 
-  private func standing(
+  private func reusableTree(
     for plan: TreePlan,
     among trees: [TreeRecord.Tree],
-    _ place: TreePlace,
+    _ location: TreeLocation,
     _ publication: TreeRecord.Publication,
     _ generations: Folder,
     _ outcome: inout TreeOutcome
@@ -74,10 +75,10 @@ extension PublishedTrees {
     let mark = plan.mark ^ (try dates(of: plan).mark)
     for var tree in trees.reversed() where tree.mark == mark {
       guard let root = try generations.folder(String(tree.generation)) else { continue }
-      let isStanding =
-        tree.generation == publication.current && place.standingGeneration == tree.generation
+      let isLinked =
+        tree.generation == publication.current && location.linkedGeneration == tree.generation
       let times = try TreeFolderTimes(of: tree, in: root, record)
-      if isStanding, !plan.isThorough, !plan.hasFreshBodies, times.changed.isEmpty {
+      if isLinked, !plan.isThorough, !plan.hasFreshBodies, times.changed.isEmpty {
         return .tree(tree)
       }
       let filling = filling(plan, tree, root)
@@ -144,7 +145,7 @@ extension PublishedTrees {
     var number = first
     while true {
       // Recorded before the folder exists, so that it is known after a kill.
-      let link = TreeSource.manner(plan.rules)
+      let link = TreeSource.linkMethod(plan.rules)
       var tree = try record.makeTree(number, of: publication, link: link, inode: 0)
       let (root, isNew) = try generations.makingFolder(String(number))
       if isNew {
@@ -152,7 +153,7 @@ extension PublishedTrees {
         return (tree, root)
       }
       // Another cache publishes here as well and was faster.
-      try record.forget(tree, isGone: true)
+      try record.forget(tree, removesTree: true)
       number += 1
     }
   }
@@ -172,15 +173,15 @@ extension PublishedTrees {
   /// Switches the link to a generation by one rename.
   private func stand(
     _ generation: Int,
-    _ place: TreePlace,
+    _ location: TreeLocation,
     _ generations: Folder,
     _ publication: inout TreeRecord.Publication,
     isHeld: Bool = false
   ) throws(Failure) {
-    if place.standingGeneration != generation {
-      try place.stand(generation, generations)
+    if location.linkedGeneration != generation {
+      try location.stand(generation, generations)
       // Earlier generations may be removed only when no reader can be led there again.
-      if isDurable { try place.parent.synchronize() }
+      if isDurable { try location.parent.synchronize() }
     }
     publication.current = generation
     publication.isHeld = isHeld
@@ -206,10 +207,10 @@ extension PublishedTrees {
     tree.mark = nil
     try record.set(tree)
     if let root = try generations.folder(name) {
-      try filling(.nothing, tree, root).empty()
+      try filling(.empty, tree, root).empty()
       try? generations.removeFolder(name)
     }
-    try record.forget(tree, isGone: true)
+    try record.forget(tree, removesTree: true)
   }
 
   // MARK: Going back
@@ -220,24 +221,26 @@ extension PublishedTrees {
     _ rules: PublishingRules
   ) throws(Failure) -> TreeOutcome? {
     try adoptCopies()
-    guard let place = try TreePlace.existing(rules.folder) else { return nil }
-    return try inTurn(place) { () throws(Failure) in try rollBack(segment, rules, place) }
+    guard let location = try TreeLocation.existing(rules.folder) else { return nil }
+    return try withPublisherLock(location) { () throws(Failure) in
+      try rollBack(segment, rules, location)
+    }
   }
 
   private func rollBack(
     _ segment: SegmentKey,
     _ rules: PublishingRules,
-    _ place: TreePlace
+    _ location: TreeLocation
   ) throws(Failure) -> TreeOutcome? {
     guard var publication = try record.publication(of: segment, folder: rules.folder) else {
       return nil
     }
     let trees = try record.trees(of: publication)
-    try adopt(place, &publication, trees)
+    try adopt(location, &publication, trees)
     let earlier = trees.last {
       $0.mark != nil && $0.generation > 0 && $0.generation < publication.current
     }
-    guard let earlier, let generations = try place.existingGenerations(),
+    guard let earlier, let generations = try location.existingGenerations(),
       let root = try generations.folder(String(earlier.generation))
     else { return nil }
     let folders = TreeFolders(root, record: record, tree: earlier)
@@ -252,7 +255,7 @@ extension PublishedTrees {
     // Held first: after a kill in between, the next run must not switch forward.
     publication.isHeld = true
     try record.set(publication)
-    try stand(earlier.generation, place, generations, &publication, isHeld: true)
+    try stand(earlier.generation, location, generations, &publication, isHeld: true)
     var outcome = TreeOutcome(folder: rules.folder)
     outcome.generation = earlier.generation
     outcome.isHeld = true

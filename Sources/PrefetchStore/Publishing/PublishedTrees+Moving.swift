@@ -6,10 +6,10 @@ extension PublishedTrees {
   func adoptCopies() throws(Failure) {
     guard record.isCopied else { return }
     for found in try record.publications() {
-      guard let place = try? TreePlace.existing(found.folder) else { continue }
-      try inTurn(place) { () throws(Failure) in
+      guard let location = try? TreeLocation.existing(found.folder) else { continue }
+      try withPublisherLock(location) { () throws(Failure) in
         for tree in try record.trees(of: found.publication) {
-          guard let root = try? place.root(of: tree.generation) else { continue }
+          guard let root = try? location.root(of: tree.generation) else { continue }
           try adoptCopies(of: tree, in: root)
         }
       }

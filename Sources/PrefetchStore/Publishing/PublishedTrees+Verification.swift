@@ -48,17 +48,20 @@ extension PublishedTrees {
     let record = try TreeRecord(state)
     var inspection = TreeInspection()
     for found in try record.publications() {
-      guard let place = try Self.place(found, declared) else { continue }
+      guard let location = try Self.location(found, declared) else { continue }
       // A tree that is being made cannot be checked.
-      let lock = try KernelLock.take(
+      let lock = try KernelLock.acquire(
         .shared,
-        on: place.parent.open(".", O_RDONLY | O_DIRECTORY),
-        patience: depth == .bytes ? .seconds(30) : .zero,
+        on: location.parent.open(".", O_RDONLY | O_DIRECTORY),
+        timeout: depth == .bytes ? .seconds(30) : .zero,
         isCancelled: isCancelled
       )
       if lock != nil {
         let bodies = TreeBodies(objects: store?.layers, damaged: damaged)
-        try inspection.look(at: found, place, record, bodies, depth: depth, isCancelled) { _, _ in }
+        try inspection.look(at: found, location, record, bodies, depth: depth, isCancelled) {
+          _,
+          _ in
+        }
       } else {
         guard !isCancelled() else { throw Failure(.cancelled, "stopped while verifying") }
         inspection.warnings.append(
@@ -92,9 +95,9 @@ extension PublishedTrees {
     let bodies = TreeBodies(objects: objects, damaged: damaged)
     var inspection = TreeInspection()
     for found in try record.publications() {
-      guard let place = try Self.place(found, declared) else { continue }
-      try inTurn(place) { () throws(Failure) in
-        try inspection.look(at: found, place, record, bodies, isCancelled) {
+      guard let location = try Self.location(found, declared) else { continue }
+      try withPublisherLock(location) { () throws(Failure) in
+        try inspection.look(at: found, location, record, bodies, isCancelled) {
           (tree, damage) throws(Failure) in
           if tree.generation == 0, damage.problem == .changed, let spot = damage.spot {
             try spot.folder.remove(spot.leaf)
@@ -109,15 +112,15 @@ extension PublishedTrees {
   }
 
   /// Returns nil for an undeclared publication, and for a missing folder without `declared`.
-  private static func place(
+  private static func location(
     _ found: TreeRecord.Found,
     _ declared: [SegmentKey: String]?
-  ) throws(Failure) -> TreePlace? {
+  ) throws(Failure) -> TreeLocation? {
     guard declared.map({ $0[found.key] == found.folder }) ?? true,
-      let place = try TreePlace.existing(found.folder)
+      let location = try TreeLocation.existing(found.folder)
     else { return nil }
-    guard declared == nil else { return place }
-    return try place.parent.status(of: place.name) == nil ? nil : place
+    guard declared == nil else { return location }
+    return try location.parent.status(of: location.name) == nil ? nil : location
   }
 }
 
@@ -129,7 +132,7 @@ extension TreeInspection {
 
   fileprivate mutating func look(
     at found: TreeRecord.Found,
-    _ place: TreePlace,
+    _ location: TreeLocation,
     _ record: TreeRecord,
     _ bodies: TreeBodies,
     depth: Depth = .bytes,
@@ -142,12 +145,12 @@ extension TreeInspection {
       if depth != .bytes, tree.generation > 0 {
         // Readers see only the current generation.
         guard !isInPlace, tree.generation == found.publication.current else { continue }
-        if place.standingGeneration != tree.generation {
+        if location.linkedGeneration != tree.generation {
           bad.append(Damage(segment: found.key.name, path: found.folder, problem: .missing))
           continue
         }
       }
-      guard let root = try place.root(of: tree.generation) else {
+      guard let root = try location.root(of: tree.generation) else {
         // An earlier generation is not the segment's present tree.
         guard tree.generation == found.publication.current || tree.generation == 0 else { continue }
         bad.append(Damage(segment: found.key.name, path: found.folder, problem: .missing))

@@ -26,47 +26,47 @@ package final class PublishedTrees: TreePublisher, FileAdopter {
     isDurable = durability != .none
   }
 
-  // MARK: Standing
+  // MARK: Existing tree
 
-  package func standing(
+  package func existingTree(
     of segment: SegmentKey,
     _ rules: PublishingRules
   ) throws(Failure) -> TreeOutcome? {
-    try Self.standing(of: segment, rules, record)
+    try Self.existingTree(of: segment, rules, record)
   }
 
   package func untouched(
     _ segment: SegmentKey,
     _ rules: PublishingRules
   ) throws(Failure) -> TreeOutcome? {
-    guard !record.isCopied, let outcome = try standing(of: segment, rules),
+    guard !record.isCopied, let outcome = try existingTree(of: segment, rules),
       let publication = try record.publication(of: segment, folder: rules.folder),
-      let place = try TreePlace.existing(rules.folder)
+      let location = try TreeLocation.existing(rules.folder)
     else { return nil }
     let generation = rules.isAtomic ? publication.current : 0
     let trees = try record.trees(of: publication)
     guard let tree = trees.first(where: { $0.generation == generation }),
-      let root = try place.root(of: generation),
+      let root = try location.root(of: generation),
       try TreeFolderTimes(of: tree, in: root, record).changed.isEmpty
     else { return nil }
     return outcome
   }
 
-  package static func standing(
+  package static func existingTree(
     of segment: SegmentKey,
     _ rules: PublishingRules,
     in state: StateStore
   ) throws(Failure) -> TreeOutcome? {
-    try standing(of: segment, rules, try TreeRecord(state))
+    try existingTree(of: segment, rules, try TreeRecord(state))
   }
 
-  private static func standing(
+  private static func existingTree(
     of segment: SegmentKey,
     _ rules: PublishingRules,
     _ record: TreeRecord
   ) throws(Failure) -> TreeOutcome? {
     guard let publication = try record.publication(of: segment, folder: rules.folder),
-      let place = try TreePlace.existing(rules.folder)
+      let location = try TreeLocation.existing(rules.folder)
     else { return nil }
     var outcome = TreeOutcome(folder: rules.folder)
     outcome.isHeld = publication.isHeld
@@ -74,8 +74,8 @@ package final class PublishedTrees: TreePublisher, FileAdopter {
     let tree = try record.trees(of: publication).first { $0.generation == generation }
     guard let tree, tree.mark != nil else { return nil }
     outcome.generation = publication.current
-    if rules.isAtomic, place.standingGeneration != generation { return nil }
-    guard let root = try? place.root(of: generation) else { return nil }
+    if rules.isAtomic, location.linkedGeneration != generation { return nil }
+    guard let root = try? location.root(of: generation) else { return nil }
     if record.isCopied { return try record.isComplete(tree, in: root) ? outcome : nil }
     if rules.isAtomic { return outcome }
     return try root.status().inode == tree.inode ? outcome : nil
@@ -96,13 +96,13 @@ package final class PublishedTrees: TreePublisher, FileAdopter {
     var outcome = TreeOutcome(folder: plan.rules.folder)
     do throws(Failure) {
       try adoptCopies()
-      let place = try TreePlace.making(plan.rules.folder)
-      try inTurn(place) { () throws(Failure) in
+      let location = try TreeLocation.making(plan.rules.folder)
+      try withPublisherLock(location) { () throws(Failure) in
         let publication = try record.making(plan.segment, folder: plan.rules.folder)
         if plan.rules.isAtomic {
-          try publishWhole(plan, place, publication, &outcome)
+          try publishWhole(plan, location, publication, &outcome)
         } else {
-          try publishInPlace(plan, place, publication, &outcome)
+          try publishInPlace(plan, location, publication, &outcome)
         }
       }
     } catch {
@@ -111,14 +111,14 @@ package final class PublishedTrees: TreePublisher, FileAdopter {
     return outcome
   }
 
-  func inTurn<Value>(
-    _ place: TreePlace,
+  func withPublisherLock<Value>(
+    _ location: TreeLocation,
     _ body: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
-    let lock = try KernelLock.take(
+    let lock = try KernelLock.acquire(
       .exclusive,
-      on: place.parent.open(".", O_RDONLY | O_DIRECTORY),
-      patience: .seconds(Int64.max / 2),
+      on: location.parent.open(".", O_RDONLY | O_DIRECTORY),
+      timeout: .seconds(Int64.max / 2),
       isCancelled: isCancelled
     )
     guard let lock else { throw Failure(.cancelled, "stopped while another process publishes") }
@@ -128,15 +128,15 @@ package final class PublishedTrees: TreePublisher, FileAdopter {
 
   private func publishInPlace(
     _ plan: TreePlan,
-    _ place: TreePlace,
+    _ location: TreeLocation,
     _ found: TreeRecord.Publication,
     _ outcome: inout TreeOutcome
   ) throws(Failure) {
     var publication = found
     if publication.current > 0 { outcome.generation = publication.current }
-    let (root, isNew) = try place.makingRoot()
+    let (root, isNew) = try location.makingRoot()
     let inode = try root.status().inode
-    let link = TreeSource.manner(plan.rules)
+    let link = TreeSource.linkMethod(plan.rules)
     let known = try record.trees(of: publication).first { $0.generation == 0 }
     var tree: TreeRecord.Tree
     if let known {
@@ -152,12 +152,12 @@ package final class PublishedTrees: TreePublisher, FileAdopter {
     if isSame, tree.mark == mark, times.changed.isEmpty, !plan.isThorough, !plan.hasFreshBodies {
       return
     }
-    var manner = manner
-    manner.changed = times.changed
+    var options = options
+    options.changed = times.changed
     // A changed mode must reach files that are already there.
-    manner.isTrusting =
+    options.isTrusting =
       isSame && tree.mark != nil && !plan.isThorough && !plan.rules.needsOwnFiles
-    manner.isRelinking = tree.link != link
+    options.isRelinking = tree.link != link
     let filling = TreeFilling(
       plan,
       tree: tree,
@@ -166,7 +166,7 @@ package final class PublishedTrees: TreePublisher, FileAdopter {
       objects: objects,
       neighbours: try neighbours(of: tree, plan),
       dates: dates,
-      manner: manner,
+      options: options,
       isSpoilt: store.isSpoilt
     )
     // After an interruption the next run checks every file.
@@ -188,8 +188,8 @@ package final class PublishedTrees: TreePublisher, FileAdopter {
       outcome.warnings.append(Self.replaced(filling.replacedPaths))
     }
     guard filling.outcome.troubles.isEmpty else { return }
-    if isDurable, filling.outcome.placed > 0 { try filling.folders.root.synchronizeFileSystem() }
-    let hasChanged = filling.outcome.placed + filling.outcome.removed > 0
+    if isDurable, filling.outcome.created > 0 { try filling.folders.root.synchronizeFileSystem() }
+    let hasChanged = filling.outcome.created + filling.outcome.removed > 0
     if hasChanged || publication.current == 0 { publication.current += 1 }
     publication.isHeld = false
     try record.set(publication)
@@ -214,7 +214,7 @@ package final class PublishedTrees: TreePublisher, FileAdopter {
 
   /// Takes over the outcome of a filling, and drops bodies found damaged.
   func finish(_ filling: TreeFilling, _ outcome: inout TreeOutcome) {
-    outcome.take(filling.outcome)
+    outcome.merge(filling.outcome)
     outcome.troubles += filling.mended
     guard !filling.damaged.isEmpty else { return }
     do throws(Failure) {
@@ -239,10 +239,10 @@ package final class PublishedTrees: TreePublisher, FileAdopter {
     _ declared: [SegmentKey: String]?
   ) throws(Failure) -> [TreeNeighbour] {
     var neighbours: [TreeNeighbour] = []
-    for placed in try record.placedTrees(besides: tree) {
-      let isOthers = placed.key.identity != plan.segment.identity
-      let isAlive = declared.map { isOthers || $0[placed.key] == placed.folder } ?? true
-      guard let neighbour = TreeNeighbour(placed, of: plan.rules.folder, isAlive: isAlive) else {
+    for published in try record.otherTrees(excluding: tree) {
+      let isOthers = published.key.identity != plan.segment.identity
+      let isAlive = declared.map { isOthers || $0[published.key] == published.folder } ?? true
+      guard let neighbour = TreeNeighbour(published, of: plan.rules.folder, isAlive: isAlive) else {
         continue
       }
       neighbours.append(neighbour)
@@ -304,8 +304,8 @@ package final class PublishedTrees: TreePublisher, FileAdopter {
     )
   }
 
-  private var manner: TreeFilling.Manner {
-    TreeFilling.Manner(isDurable: isDurable, isCancelled: isCancelled)
+  private var options: TreeFilling.Options {
+    TreeFilling.Options(isDurable: isDurable, isCancelled: isCancelled)
   }
 
   func filling(
@@ -323,15 +323,15 @@ package final class PublishedTrees: TreePublisher, FileAdopter {
       objects: objects,
       dates: dates,
       past: past,
-      manner: manner,
+      options: options,
       isSpoilt: store.isSpoilt
     )
   }
 }
 
 extension TreeOutcome {
-  mutating func take(_ other: TreeOutcome) {
-    placed += other.placed
+  mutating func merge(_ other: TreeOutcome) {
+    created += other.created
     removed += other.removed
     troubles += other.troubles
     warnings += other.warnings

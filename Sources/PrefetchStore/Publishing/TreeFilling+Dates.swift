@@ -12,10 +12,10 @@ extension TreeFilling {
     _ spot: TreeSpot
   ) throws(Failure) -> Int64? {
     guard let time = dates.time(of: file.url), !isDated(row, file) else { return row.number }
-    let isOurs =
+    let isOwn =
       source.mirrorLinks != nil && spot.status.linkCount == 2
       && source.isLink(spot.status, to: file.content)
-    guard spot.status.linkCount == 1 || isOurs else { return nil }
+    guard spot.status.linkCount == 1 || isOwn else { return nil }
     // Recorded under both times, so that a kill at any moment leaves the file known.
     var identity = row.identity
     identity.modified = time

@@ -11,7 +11,7 @@ struct TreePlacement {
   var identity: FileIdentity
   var birth: Int64
   /// File to be replaced, its rows, and the temporary name of the new file.
-  var standing: FileIdentity?
+  var existingFile: FileIdentity?
   var replaced: [Int64] = []
   var temporary: String?
   var row: Int64 = 0
@@ -27,8 +27,8 @@ struct TreePlacement {
 extension TreeFilling {
   func flush() throws(Failure) {
     guard !pending.isEmpty else { return }
-    defer { letGo() }
-    if manner.isDurable, pending.contains(where: \.isMade) {
+    defer { discardPending() }
+    if options.isDurable, pending.contains(where: \.isMade) {
       try folders.root.synchronizeFileSystem()
     }
     try record.database.transaction { () throws(Failure) in
@@ -57,12 +57,12 @@ extension TreeFilling {
         try name(placement)
         seen.insert(placement.row)
         stale += placement.replaced
-        outcome.placed += 1
+        outcome.created += 1
       } catch {
         // The old file is still there and recorded.
         seen.formUnion(placement.replaced)
         stale.append(placement.row)
-        try note(error, of: placement.file)
+        try recordFailure(error, of: placement.file)
       }
       if placement.temporary != nil { stale.append(placement.temporaryRow) }
     }
@@ -103,11 +103,11 @@ extension TreeFilling {
     guard placement.temporary != nil else { return }
     do throws(Failure) {
       // The old file may have been changed meanwhile.
-      let standing = try placement.folder.status(of: placement.leaf).map(FileIdentity.init)
-      guard standing == nil || standing == placement.standing else {
+      let existingFile = try placement.folder.status(of: placement.leaf).map(FileIdentity.init)
+      guard existingFile == nil || existingFile == placement.existingFile else {
         throw Self.foreign(placement.folder.path(of: placement.leaf), "it was changed just now")
       }
-      if let standing { try noteReplaced(placement.file.name, standing) }
+      if let existingFile { try invalidateNeighbours(placement.file.name, existingFile) }
       try placement.folder.rename(leaf, to: placement.leaf, in: placement.folder)
     } catch {
       _ = try? placement.folder.remove(leaf)
@@ -118,7 +118,7 @@ extension TreeFilling {
   }
 
   /// Makes other trees that share the replaced file check it again.
-  private func noteReplaced(_ name: String, _ identity: FileIdentity) throws(Failure) {
+  private func invalidateNeighbours(_ name: String, _ identity: FileIdentity) throws(Failure) {
     for neighbour in neighbours {
       guard let theirs = neighbour.name(of: name),
         try record.rows(theirs, of: neighbour.tree)

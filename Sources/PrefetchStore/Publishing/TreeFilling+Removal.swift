@@ -9,18 +9,18 @@ extension TreeFilling {
       let rows = try record.rows(of: tree, after: number)
       guard let last = rows.last else { return }
       number = last.number
-      var gone: [Int64] = []
+      var removed: [Int64] = []
       let removedBefore = outcome.removed
       for row in rows where !seen.contains(row.number) && !plan.holds(row.path, row.digest) {
         try remove(row)
-        gone.append(row.number)
+        removed.append(row.number)
       }
       // Flushed before the rows go: on some file systems (btrfs) a power cut could bring back a
       // file whose row is already deleted.
-      if manner.isDurable, outcome.removed > removedBefore {
+      if options.isDurable, outcome.removed > removedBefore {
         try folders.root.synchronizeFileSystem()
       }
-      try record.remove(gone)
+      try record.remove(removed)
     }
   }
 
@@ -31,15 +31,15 @@ extension TreeFilling {
       let rows = try record.rows(of: tree.foreign, after: number)
       guard let last = rows.last else { return }
       number = last.number
-      var gone: [Int64] = []
+      var removed: [Int64] = []
       for row in rows where !seen.contains(row.number) && !plan.holds(row.path, row.digest) {
-        gone.append(row.number)
+        removed.append(row.number)
         guard let spot = try folders.spot(of: row), spot.isFile(of: row),
           try !record.rows(row.path, of: tree).contains(where: spot.isFile)
         else { continue }
         leftPaths.append(spot.path)
       }
-      try record.remove(gone)
+      try record.remove(removed)
     }
   }
 

@@ -4,7 +4,7 @@ internal import PrefetchCore
 ///
 /// A file's identity is recorded before the file gets its name, so that it is known after a kill.
 final class TreeFilling {
-  struct Manner {
+  struct Options {
     var isDurable: Bool
     /// Whether a recorded file is assumed to exist, unless its folder is in ``changed``.
     var isTrusting = false
@@ -21,7 +21,7 @@ final class TreeFilling {
   let source: TreeSource
   let neighbours: [TreeNeighbour]
   let dates: ModificationTimes
-  let manner: Manner
+  let options: Options
   /// Rows of files that stay.
   var seen: Set<Int64> = []
   var pending: [TreePlacement] = []
@@ -55,7 +55,7 @@ final class TreeFilling {
     neighbours: [TreeNeighbour] = [],
     dates: ModificationTimes = .none,
     past: TreeRecord.Tree? = nil,
-    manner: Manner,
+    options: Options,
     isSpoilt: @escaping (ContentDigest) throws(Failure) -> Bool
   ) {
     self.plan = plan
@@ -64,12 +64,12 @@ final class TreeFilling {
     self.neighbours = neighbours
     self.dates = dates
     self.past = past
-    self.manner = manner
+    self.options = options
     folders = TreeFolders(root, record: record, tree: tree)
     source = TreeSource(
       objects: objects,
       rules: plan.rules,
-      isCancelled: manner.isCancelled,
+      isCancelled: options.isCancelled,
       isSpoilt: isSpoilt
     )
     outcome = TreeOutcome(folder: plan.rules.folder)
@@ -77,12 +77,12 @@ final class TreeFilling {
 
   /// Fills the folder; ``outcome`` has the failures of single files.
   func fill() throws(Failure) {
-    defer { letGo() }
-    for index in plan.indices { try take(index, isLast: false) }
+    defer { discardPending() }
+    for index in plan.indices { try fillFile(at: index, isLast: false) }
     try flush()
     try removeLeft()
     folders.forgetChain()
-    for index in blocked { try take(index, isLast: true) }
+    for index in blocked { try fillFile(at: index, isLast: true) }
     try flush()
     if source.hasCopiedAcross {
       outcome.warnings.append(
@@ -95,7 +95,7 @@ final class TreeFilling {
     }
   }
 
-  func letGo() {
+  func discardPending() {
     for placement in pending { placement.form.discard() }
     pending = []
     pendingNames = []
@@ -105,28 +105,28 @@ final class TreeFilling {
 
   // MARK: One file
 
-  private func take(_ index: Int, isLast: Bool) throws(Failure) {
+  private func fillFile(at index: Int, isLast: Bool) throws(Failure) {
     guard let file = plan.file(at: index) else { return }
-    guard !manner.isCancelled() else {
+    guard !options.isCancelled() else {
       throw Failure(.cancelled, "stopped before every file was there")
     }
     do throws(Failure) {
-      try take(file, index: index, isLast: isLast)
+      try fill(file, index: index, isLast: isLast)
     } catch {
-      try note(error, of: file)
+      try recordFailure(error, of: file)
     }
   }
 
   /// Records a file's failure; rethrows one that would meet the next file as well.
-  func note(_ failure: Failure, of file: TreeFile) throws(Failure) {
+  func recordFailure(_ failure: Failure, of file: TreeFile) throws(Failure) {
     if [.diskFull, .unsupported, .cancelled].contains(failure.code) { throw failure }
     outcome.troubles.append(.init(name: file.name, url: file.url, failure: failure))
   }
 
-  private func take(_ file: TreeFile, index: Int, isLast: Bool) throws(Failure) {
+  private func fill(_ file: TreeFile, index: Int, isLast: Bool) throws(Failure) {
     guard !pendingNames.contains(URLKey(file.name)) else { return }
     let (folderPath, leaf) = PathText.split(file.name)
-    let home = noteHome(folderPath)
+    let home = recordHome(folderPath)
     let rows = try record.rows(file.name, of: tree)
     guard let digest = source.digest(of: file.content) else {
       for row in rows { seen.insert(row.number) }
@@ -134,14 +134,14 @@ final class TreeFilling {
       return
     }
     if rows.contains(where: { seen.contains($0.number) }) { return }
-    if manner.isTrusting, !manner.changed.contains(home), !plan.isFresh(file), rows.count == 1,
+    if options.isTrusting, !options.changed.contains(home), !plan.isFresh(file), rows.count == 1,
       rows[0].digest == digest, isDated(rows[0], file)
     {
       seen.insert(rows[0].number)
       return
     }
     let folder = try folders.making(folderPath)
-    var standing: FileIdentity?
+    var existingFile: FileIdentity?
     if let status = try folder.status(of: leaf) {
       if status.kind == .folder, !isLast {
         blocked.append(index)
@@ -149,7 +149,7 @@ final class TreeFilling {
       }
       let spot = TreeSpot(folder: folder, leaf: leaf, status: status)
       guard try !isSettled(spot, file, digest, rows) else { return }
-      standing = spot.identity
+      existingFile = spot.identity
     } else {
       try record.remove(rows.map(\.number))
     }
@@ -172,8 +172,8 @@ final class TreeFilling {
       birth: form.birth
     )
     try heedPast(placement)
-    placement.standing = standing
-    if standing != nil {
+    placement.existingFile = existingFile
+    if existingFile != nil {
       placement.replaced = rows.map(\.number)
       placement.temporary = RandomName.make(TreeName.temporaryPrefix)
     }
@@ -184,7 +184,7 @@ final class TreeFilling {
   }
 
   @discardableResult
-  func noteHome(_ folder: Substring) -> URLKey {
+  func recordHome(_ folder: Substring) -> URLKey {
     let home = URLKey(String(folder))
     if knownHomes.insert(home).inserted { homes.append(String(folder)) }
     return home

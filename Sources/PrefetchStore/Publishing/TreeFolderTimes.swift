@@ -18,18 +18,18 @@ struct TreeFolderTimes {
   }
 
   let changed: Set<URLKey>
-  private let noted: [URLKey: (path: String, stamp: Stamp)]
+  private let recorded: [URLKey: (path: String, stamp: Stamp)]
 
   init(of tree: TreeRecord.Tree, in root: Folder, _ record: TreeRecord) throws(Failure) {
     var changed: Set<URLKey> = []
-    var noted: [URLKey: (path: String, stamp: Stamp)] = [:]
+    var recorded: [URLKey: (path: String, stamp: Stamp)] = [:]
     for (path, stamp) in try record.stamps(of: tree) {
       let key = URLKey(path)
-      noted[key] = (path, stamp)
+      recorded[key] = (path, stamp)
       if Self.stamp(of: path, in: root) != stamp { changed.insert(key) }
     }
     self.changed = changed
-    self.noted = noted
+    self.recorded = recorded
   }
 
   func renew(
@@ -38,7 +38,7 @@ struct TreeFolderTimes {
     in root: Folder,
     _ record: TreeRecord
   ) throws(Failure) {
-    var left = noted
+    var left = recorded
     var changes: [(path: String, stamp: Stamp?)] = []
     for path in folders {
       let stamp = Self.stamp(of: path, in: root)

@@ -32,7 +32,7 @@ final class TreeFolders {
   }
 
   private func open(_ path: Substring, isMaking: Bool) throws(Failure) -> Folder? {
-    let components = path.isEmpty ? [] : PathText.parts(of: path)
+    let components = path.isEmpty ? [] : PathText.components(of: path)
     var depth = 0
     while depth < min(chain.count, components.count),
       chain[depth].name.utf8.elementsEqual(components[depth].utf8)
@@ -42,8 +42,9 @@ final class TreeFolders {
     chain.removeSubrange(depth...)
     var folder = chain.last?.folder ?? root
     for component in components[depth...] {
-      let place = components[..<(chain.count + 1)].joined(separator: "/")
-      guard let next = try step(String(component), in: folder, place, isMaking: isMaking) else {
+      let folderPath = components[..<(chain.count + 1)].joined(separator: "/")
+      guard let next = try step(String(component), in: folder, folderPath, isMaking: isMaking)
+      else {
         return nil
       }
       chain.append((component, next))
@@ -55,18 +56,20 @@ final class TreeFolders {
   private func step(
     _ name: String,
     in folder: Folder,
-    _ place: String,
+    _ folderPath: String,
     isMaking: Bool
   ) throws(Failure) -> Folder? {
     guard let status = try folder.status(of: name) else {
-      return isMaking ? try make(name, in: folder, place) : nil
+      return isMaking ? try make(name, in: folder, folderPath) : nil
     }
     if status.kind == .folder, let next = try folder.folder(name) { return next }
     guard isMaking else { return nil }
-    let isOurs = try record.rows(place, of: tree).contains { $0.identity == FileIdentity(status) }
-    if isOurs, status.kind == .file {
+    let isOwn = try record.rows(folderPath, of: tree).contains {
+      $0.identity == FileIdentity(status)
+    }
+    if isOwn, status.kind == .file {
       try folder.remove(name)
-      return try make(name, in: folder, place)
+      return try make(name, in: folder, folderPath)
     }
     throw Self.obstacle(status, at: folder.path(of: name))
   }
@@ -78,10 +81,14 @@ final class TreeFolders {
       : TreeFilling.foreign(path, "it is in the place of a folder")
   }
 
-  private func make(_ name: String, in folder: Folder, _ place: String) throws(Failure) -> Folder {
-    try record.addFolder(place, to: tree)
+  private func make(
+    _ name: String,
+    in folder: Folder,
+    _ folderPath: String
+  ) throws(Failure) -> Folder {
+    try record.addFolder(folderPath, to: tree)
     let (made, isNew) = try folder.makingFolder(name)
-    if !isNew { try record.removeFolder(place, of: tree) }
+    if !isNew { try record.removeFolder(folderPath, of: tree) }
     return made
   }
 }

@@ -32,7 +32,7 @@ package struct TreeForesight: TreePublisher {
     // In a copied state no inode tells the files apart; a run compares their bytes first.
     guard record?.isCopied != true else { return outcome }
     do throws(Failure) {
-      guard let place = try TreePlace.existing(plan.rules.folder) else { return outcome }
+      guard let place = try TreeLocation.existing(plan.rules.folder) else { return outcome }
       if plan.rules.isAtomic {
         if plan.isWhole { try place.checkSwitch() }
       } else {
@@ -180,7 +180,7 @@ private struct TreeForesightLook {
   private mutating func folder(_ path: Substring) throws(Failure) -> Folder? {
     if let lastFolder, lastFolder.path == path { return lastFolder.folder }
     var found: Folder? = root
-    for component in path.isEmpty ? [] : PathText.parts(of: path) {
+    for component in path.isEmpty ? [] : PathText.components(of: path) {
       let name = String(component)
       guard let folder = found, let status = try folder.status(of: name) else {
         found = nil

@@ -11,19 +11,19 @@ struct TreeNeighbour {
   private let additional: String
 
   init?(
-    _ placed: (key: SegmentKey, folder: String, tree: TreeRecord.Tree),
+    _ published: (key: SegmentKey, folder: String, tree: TreeRecord.Tree),
     of own: String,
     isAlive: Bool
   ) {
-    if let rest = PathText.rest(of: placed.folder + "/", after: own + "/") {
+    if let rest = PathText.rest(of: published.folder + "/", after: own + "/") {
       (lacking, additional) = (rest, "")
-    } else if let rest = PathText.rest(of: own + "/", after: placed.folder + "/") {
+    } else if let rest = PathText.rest(of: own + "/", after: published.folder + "/") {
       (lacking, additional) = ("", rest)
     } else {
       return nil
     }
-    segment = placed.key.name
-    tree = placed.tree
+    segment = published.key.name
+    tree = published.tree
     self.isAlive = isAlive
   }
 

@@ -156,8 +156,8 @@ final class TreeRecord {
   }
 
   /// Returns the other trees that are not atomic, with their segments and folders.
-  func placedTrees(
-    besides tree: Tree?
+  func otherTrees(
+    excluding tree: Tree?
   ) throws(Failure) -> [(key: SegmentKey, folder: String, tree: Tree)] {
     try all(
       """
@@ -225,12 +225,12 @@ final class TreeRecord {
     )
   }
 
-  /// Deletes the rows of the tree's files; with `isGone`, also the tree.
-  func forget(_ tree: Tree, isGone: Bool) throws(Failure) {
+  /// Deletes the rows of the tree's files; with `removesTree`, also the tree.
+  func forget(_ tree: Tree, removesTree: Bool) throws(Failure) {
     try database.transaction { () throws(Failure) in
       try run("DELETE FROM published_files WHERE tree IN (\(tree.number), \(tree.foreign.number))")
       try run("DELETE FROM published_folders WHERE tree=\(tree.number)")
-      if isGone { try run("DELETE FROM published_trees WHERE tree=\(tree.number)") }
+      if removesTree { try run("DELETE FROM published_trees WHERE tree=\(tree.number)") }
     }
   }
 }

@@ -41,7 +41,7 @@ final class TreeSource {
     }
 
     /// Gives the file a name and replaces what has that name.
-    func take(_ leaf: String, in folder: Folder) throws(Failure) {
+    func install(as leaf: String, in folder: Folder) throws(Failure) {
       if case .named(_, let home, let name) = self {
         return try home.rename(name, to: leaf, in: folder)
       }
@@ -93,10 +93,10 @@ final class TreeSource {
   }
 
   /// Text of the way of making files; published files are remade when it changes.
-  static func manner(_ rules: PublishingRules) -> String {
-    let isSpared =
+  static func linkMethod(_ rules: PublishingRules) -> String {
+    let avoidsLinks =
       rules.link == .auto && (rules.layout.isWrittenByTools || rules.needsOwnFiles)
-    return isSpared ? "\(rules.link.rawValue), no links" : rules.link.rawValue
+    return avoidsLinks ? "\(rules.link.rawValue), no links" : rules.link.rawValue
   }
 
   func digest(of content: TreeFile.Content) -> ContentDigest? {
@@ -136,7 +136,7 @@ final class TreeSource {
       }
     }
     let name = digest.hexadecimal
-    let (home, isOwn) = try place(of: digest)
+    let (home, isOwn) = try findHome(of: digest)
     switch rules.link {
     case .hardlink where isOwn: return .object(home, name: name)
     // A hard link would expose the lower cache's file to changes.
@@ -210,10 +210,10 @@ final class TreeSource {
   }
 
   private func home(of digest: ContentDigest) throws(Failure) -> Folder {
-    try place(of: digest).home
+    try findHome(of: digest).home
   }
 
-  private func place(
+  private func findHome(
     of digest: ContentDigest
   ) throws(Failure) -> (home: Folder, isOwn: Bool) {
     if objects.lower.isEmpty, let known = folders[digest.prefix] { return (known, true) }
@@ -282,7 +282,7 @@ final class TreeSource {
 
   private func makeReadable(_ file: OpenFile) throws(Failure) {
     guard !heedsMask else { return }
-    let mode = rules.mode.map { mode_t($0) } ?? Folder.plainMode
+    let mode = rules.mode.map { mode_t($0) } ?? Folder.writableMode
     try SystemCall.require("change", file.path) { fchmod(file.number, mode) }
   }
 

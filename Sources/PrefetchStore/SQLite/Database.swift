@@ -73,7 +73,7 @@ internal import PrefetchCore
   }
 
   /// Returns a prepared statement; the caller passes it to ``giveBack(_:_:)`` afterwards.
-  func takeStatement(_ text: String) throws(Failure) -> OpaquePointer {
+  func borrowStatement(_ text: String) throws(Failure) -> OpaquePointer {
     if let known = unsafe idleStatements.removeValue(forKey: text) { return unsafe known }
     var prepared: OpaquePointer?
     try check(unsafe sqlite3_prepare_v2(handle, text, -1, &prepared, nil))
@@ -162,10 +162,10 @@ internal import PrefetchCore
     return try body()
   }
 
-  /// Makes SQLite wait for other processes as ``Patience`` allows.
+  /// Makes SQLite wait for other processes as ``WaitPolicy`` allows.
   private func waitWhenBusy() {
     let context = unsafe Unmanaged.passUnretained(busyWait).toOpaque()
-    unsafe sqlite3_busy_handler(handle, BusyWait.goesOn, context)
+    unsafe sqlite3_busy_handler(handle, BusyWait.handler, context)
   }
 
   /// Sets whether closing keeps the log or moves it into the file.
@@ -200,7 +200,7 @@ internal import PrefetchCore
     let finding = statement.text(0)
     guard finding != "ok" else { return }
     if let result = Self.readError(in: finding) { throw .sqlite(result, finding, in: name) }
-    noteDamage()
+    markDamaged()
     throw Failure(.storeDamaged, "`\(name)` is damaged: \(finding)")
   }
 
@@ -229,7 +229,7 @@ internal import PrefetchCore
     guard result == SQLITE_OK else { throw copy.failure(result) }
   }
 
-  func noteDamage() {
+  func markDamaged() {
     isDamaged = true
   }
 
@@ -246,13 +246,13 @@ internal import PrefetchCore
     let message = unsafe String(cString: sqlite3_errmsg(handle))
     // The kernel's error is more precise than "I/O error", which includes a full disk.
     let error = unsafe sqlite3_system_errno(handle)
-    if result & 0xff == SQLITE_BUSY, let ending = busyWait.takeEnding() { return ending }
+    if result & 0xff == SQLITE_BUSY, let failure = busyWait.consumeFailure() { return failure }
     switch (result & 0xff, error) {
     case (SQLITE_IOERR, ENOSPC), (SQLITE_IOERR, EDQUOT), (SQLITE_IOERR, EROFS),
       (SQLITE_IOERR, EACCES), (SQLITE_CANTOPEN, ENOSPC), (SQLITE_CANTOPEN, EDQUOT):
       return .system(error, "write", name)
     case (SQLITE_CORRUPT, _), (SQLITE_NOTADB, _):
-      noteDamage()
+      markDamaged()
       return .sqlite(result, message, in: name)
     default:
       return .sqlite(result, message, in: name)
@@ -277,7 +277,7 @@ internal import PrefetchCore
   private static func escaped(_ path: String) -> String {
     var text = ""
     for byte in path.utf8 {
-      let isPlain =
+      let isUnreserved =
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
           UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."),
@@ -285,7 +285,7 @@ internal import PrefetchCore
           true
         default: false
         }
-      text += isPlain ? String(UnicodeScalar(byte)) : "%" + Hexadecimal.encode([byte])
+      text += isUnreserved ? String(UnicodeScalar(byte)) : "%" + Hexadecimal.encode([byte])
     }
     return text
   }

@@ -25,7 +25,7 @@ extension DatabaseFile {
     } catch {
       _ = try? folder.remove(temporary)
       if error.code == .storeDamaged {
-        database.noteDamage()
+        database.markDamaged()
       }
       throw error
     }

@@ -16,7 +16,7 @@ extension DatabaseFile {
       let fault = Failure(.storeDamaged, "`\(path)` is not a file")
       return try openCopy(because: fault, lock, &reports)
     }
-    switch try examine({ () throws(Failure) in try openBesideWriters() }) {
+    switch try examine({ () throws(Failure) in try openAlongsideWriters() }) {
     case .current(let database):
       return DatabaseReading(database: database, lock: lock)
     case .older(let fault):
@@ -55,14 +55,14 @@ extension DatabaseFile {
         { () throws(Failure) in try connect(.immutable) }
       )
     {
-      reports.append(answersFor(fault, "the file without its log `\(logName)`"))
+      reports.append(replacementDiagnostic(fault, "the file without its log `\(logName)`"))
       return DatabaseReading(database: database, lock: lock, isCopy: true)
     }
     guard let backupName, try folder.status(of: backupName)?.kind == .file else { throw fault }
     let finding = try examine(of: backupName, thoroughly: true) { () throws(Failure) in
       try connect(.immutable, to: backupName)
     }
-    reports.append(answersFor(fault, "the copy `\(backupName)`"))
+    reports.append(replacementDiagnostic(fault, "the copy `\(backupName)`"))
     switch finding {
     case .unusable, .older:
       throw fault
@@ -105,8 +105,8 @@ extension DatabaseFile {
 
   /// Failure when only a newer version of the program can read the file; nil otherwise.
   var objectionToNewer: Failure? {
-    guard let database = try? openBesideWriters(),
-      case .newer(let version) = try? schema.standing(of: database)
+    guard let database = try? openAlongsideWriters(),
+      case .newer(let version) = try? schema.versionStatus(of: database)
     else { return nil }
     return schema.newer(version, path)
   }
@@ -118,7 +118,7 @@ extension DatabaseFile {
     )
   }
 
-  private func answersFor(_ fault: Failure, _ copy: String) -> Diagnostic {
+  private func replacementDiagnostic(_ fault: Failure, _ copy: String) -> Diagnostic {
     Diagnostic(
       "store.damaged",
       "\(fault.message); \(copy) answers instead",
@@ -128,7 +128,7 @@ extension DatabaseFile {
     )
   }
 
-  private func openBesideWriters() throws(Failure) -> Database {
+  private func openAlongsideWriters() throws(Failure) -> Database {
     // A lower cache must not be written, and reading beside a log would write shared memory.
     if isLower { return try hasLog ? openPrivately(name) : connect(.immutable) }
     // Closing a file opened without locks would drop the locks of this process's writers.
@@ -165,13 +165,13 @@ extension DatabaseFile {
   /// This process must not have the file open: closing a descriptor drops SQLite's locks on the
   /// file. Nothing moves the log meanwhile, and a checksum reveals its half-written end.
   private func openPrivately(_ name: String) throws(Failure) -> Database {
-    let place = try TemporaryFolder()
-    try folder.copy(name, to: name, in: place.folder)
+    let temporary = try TemporaryFolder()
+    try folder.copy(name, to: name, in: temporary.folder)
     if name == self.name, try hasLog {
-      try folder.copy(logName, to: logName, in: place.folder)
+      try folder.copy(logName, to: logName, in: temporary.folder)
     }
     let database = try Database(
-      path: place.folder.realPath + "/" + name,
+      path: temporary.folder.realPath + "/" + name,
       named: path,
       access: .writing
     )

@@ -126,9 +126,11 @@ extension DatabaseFile {
     let temporary = Self.temporaryName(name)
     do throws(Failure) {
       let database = try make(temporary)
-      if let note = schema.rebuildNote, let now = try folder.status(of: temporary)?.changed {
+      if let statement = schema.rebuildStatement,
+        let now = try folder.status(of: temporary)?.changed
+      {
         // The file system's time can be compared with times of objects.
-        try database.prepare(note).run(now)
+        try database.prepare(statement).run(now)
       }
       if let doubt = schema.rebuildDoubt {
         try database.execute(doubt)

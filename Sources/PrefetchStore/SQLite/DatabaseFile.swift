@@ -92,10 +92,10 @@ struct DatabaseFile: Sendable {
     _ open: () throws(Failure) -> Database
   ) throws(Failure) -> Finding {
     let database: Database
-    let standing: Schema.Standing
+    let versionStatus: Schema.VersionStatus
     do throws(Failure) {
       database = try open()
-      standing = try schema.standing(of: database)
+      versionStatus = try schema.versionStatus(of: database)
       try database.checkPages(upTo: thoroughly ? .max : Self.glance)
       // A thorough check opens the file without its log.
       let standsAlone = thoroughly ? true : try !hasLog
@@ -104,7 +104,7 @@ struct DatabaseFile: Sendable {
       guard error.code == .storeDamaged else { throw error }
       return .unusable(error)
     }
-    switch standing {
+    switch versionStatus {
     case .current:
       return .current(database)
     case .older(let version):
@@ -128,7 +128,7 @@ struct DatabaseFile: Sendable {
     guard let size = try folder.status(of: name)?.size,
       let pageSize = try database.number("PRAGMA page_size"), size % pageSize != 0
     else { return }
-    database.noteDamage()
+    database.markDamaged()
     throw Failure(.storeDamaged, "`\(folder.path(of: name))` is damaged: its end is missing")
   }
 
@@ -148,9 +148,11 @@ struct DatabaseFile: Sendable {
   // MARK: Closing
 
   /// Moves the log into the file and closes; the log stays while a reader needs it.
-  func close(_ database: Database, patience: Duration) throws(Failure) {
+  func close(_ database: Database, timeout: Duration) throws(Failure) {
     defer { database.close() }
-    guard let lock = try KernelLock.take(.exclusive, on: folder, patience: patience) else { return }
+    guard let lock = try KernelLock.acquire(.exclusive, on: folder, timeout: timeout) else {
+      return
+    }
     try withExtendedLifetime(lock) { () throws(Failure) in
       let isEmptied = try database.trying { () throws(Failure) in try database.checkpoint() }
       guard isEmptied else { return }
@@ -163,7 +165,7 @@ struct DatabaseFile: Sendable {
   /// Checkpoints a log above the limit, unless a reader needs it.
   func shortenLog(of database: Database, over limit: Int64) throws(Failure) {
     guard let log = try folder.status(of: logName), log.size > limit else { return }
-    guard let lock = try KernelLock.take(.exclusive, on: folder) else { return }
+    guard let lock = try KernelLock.acquire(.exclusive, on: folder) else { return }
     try withExtendedLifetime(lock) { () throws(Failure) in
       _ = try database.checkpoint()
     }

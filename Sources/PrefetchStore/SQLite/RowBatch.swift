@@ -96,9 +96,9 @@ final class RowBatch {
   ) throws(Failure) -> Int {
     let bytes = bytes
     let all = bytes.span
-    for place in 0..<count {
-      let parameter = Int32(place + 1)
-      switch values[start + place] {
+    for index in 0..<count {
+      let parameter = Int32(index + 1)
+      switch values[start + index] {
       case .null: try statement.bind(parameter, nil as Int64?)
       case .number(let number): try statement.bind(parameter, number)
       case .text(let range):

@@ -6,20 +6,20 @@ struct Schema: Sendable {
   let version: Int
   let layout: String
   /// SQL run in a rebuilt or restored database; `?1` is the time.
-  var rebuildNote: String?
+  var rebuildStatement: String?
   /// SQL that deletes what may be outdated in a restored copy.
   var rebuildDoubt: String?
   /// Copies the rows that must survive from a damaged database; returns their number.
   var rescue: (@Sendable (_ old: Database, _ new: Database) throws(Failure) -> Int)?
 
-  enum Standing {
+  enum VersionStatus {
     case current
     case older(version: Int)
     case newer(version: Int)
     case foreign
   }
 
-  func standing(of database: Database) throws(Failure) -> Standing {
+  func versionStatus(of database: Database) throws(Failure) -> VersionStatus {
     let id = try database.number("PRAGMA application_id")
     guard id == Int64(applicationID) else { return .foreign }
     let version = Int(try database.number("PRAGMA user_version") ?? 0)

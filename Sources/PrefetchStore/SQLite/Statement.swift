@@ -9,7 +9,7 @@ internal import PrefetchCore
   private let database: Database
 
   init(_ text: String, in database: Database) throws(Failure) {
-    unsafe self.handle = try database.takeStatement(text)
+    unsafe self.handle = try database.borrowStatement(text)
     self.text = text
     self.database = database
   }
@@ -56,7 +56,7 @@ internal import PrefetchCore
   }
 
   func set(_ query: Query) throws(Failure) {
-    for (place, value) in query.values.enumerated() { try bind(Int32(place + 1), value) }
+    for (index, value) in query.values.enumerated() { try bind(Int32(index + 1), value) }
   }
 
   func bind(_ index: Int32, _ value: some StatementValue) throws(Failure) {

@@ -8,8 +8,8 @@ package final class SendingLock {
     self.lock = lock
   }
 
-  package static func take(state path: String) throws(Failure) -> SendingLock? {
+  package static func acquire(state path: String) throws(Failure) -> SendingLock? {
     let file = try Folder.making(path, mode: 0o700).openLock("sending.lock", mode: 0o600)
-    return try KernelLock.take(.exclusive, on: file).map { SendingLock($0) }
+    return try KernelLock.acquire(.exclusive, on: file).map { SendingLock($0) }
   }
 }

@@ -6,7 +6,7 @@ package struct QueuedEvent: Hashable, Sendable {
 }
 
 /// Counters and pause of an event queue.
-package struct QueueStanding: Hashable, Sendable {
+package struct QueueStatus: Hashable, Sendable {
   /// Events dropped from a full queue and events that expired, since the beginning.
   package var dropped: Int64 = 0
   package var expired: Int64 = 0
@@ -55,7 +55,7 @@ extension StateStore {
     try database.number("SELECT count(*) FROM analytics_events WHERE identity=\(identity)") ?? 0
   }
 
-  package func noteSent(_ events: [QueuedEvent], of identity: String) throws(Failure) {
+  package func removeSent(_ events: [QueuedEvent], of identity: String) throws(Failure) {
     let database = database
     try database.transaction { () throws(Failure) in
       let deletion = try database.prepare("DELETE FROM analytics_events WHERE event=?1")
@@ -77,7 +77,7 @@ extension StateStore {
   }
 
   /// Returns the counters of one identity, or with nil the sums of all.
-  package func queueStanding(of identity: String?) throws(Failure) -> QueueStanding {
+  package func queueStatus(of identity: String?) throws(Failure) -> QueueStatus {
     let row = try database.rows(
       """
       SELECT coalesce(sum(dropped), 0), coalesce(sum(expired), 0), coalesce(max(failures), 0), \
@@ -85,16 +85,16 @@ extension StateStore {
       identity=\(identity)
       """
     )
-    guard try row.step() else { return QueueStanding() }
-    var standing = QueueStanding()
-    standing.dropped = row.number(0)
-    standing.expired = row.number(1)
-    standing.pause = SendingPause(
+    guard try row.step() else { return QueueStatus() }
+    var status = QueueStatus()
+    status.dropped = row.number(0)
+    status.expired = row.number(1)
+    status.pause = SendingPause(
       failures: Int(row.number(2)),
       since: row.instant(3),
       until: row.instant(4)
     )
-    return standing
+    return status
   }
 
   // MARK: Within a transaction

@@ -120,10 +120,10 @@ extension StateStore {
     return try rows.all(read: entry)
   }
 
-  /// Passes what runs did since then to `take`, oldest first; URLs are ``RememberedURL`` names.
+  /// Passes what runs did since then to `sink`, oldest first; URLs are ``RememberedURL`` names.
   package func history(
     since: Instant,
-    _ take: (HistoryEntry) -> Void
+    _ sink: (HistoryEntry) -> Void
   ) throws(Failure) {
     let rows = try database.rows(
       """
@@ -131,7 +131,7 @@ extension StateStore {
       WHERE at>=\(since) ORDER BY entry
       """
     )
-    while try rows.step() { take(try entry(rows)) }
+    while try rows.step() { sink(try entry(rows)) }
   }
 
   private func entry(_ rows: borrowing Statement) throws(Failure) -> HistoryEntry {

@@ -37,6 +37,6 @@ extension StateStore {
   }
 
   private static func oldestPace(at now: Instant) -> Instant {
-    now + (.zero - HostPace.memory)
+    now + (.zero - HostPace.maximumAge)
   }
 }

@@ -44,8 +44,8 @@ extension StateStore {
     let insertion = try database.prepare(
       "INSERT OR REPLACE INTO run_hosts (run, host, answers) VALUES (?1, ?2, ?3)"
     )
-    let counted = times.map { (host: $0.key, answers: $0.value.answers, times: $0.value) }
-    let most = counted.sorted { ($1.answers, $0.host) < ($0.answers, $1.host) }
+    let counted = times.map { (host: $0.key, responses: $0.value.responses, times: $0.value) }
+    let most = counted.sorted { ($1.responses, $0.host) < ($0.responses, $1.host) }
     for entry in most.prefix(Self.mostHosts) {
       try insertion.run(run, entry.host, ResponseTimesCoding.text(entry.times))
     }
@@ -116,10 +116,10 @@ private enum ResponseTimesCoding {
     var counts: [Int: Int64] = [:]
     for part in text.split(separator: " ") {
       let numbers = part.split(separator: ":")
-      guard numbers.count == 2, let place = Int(numbers[0]), let count = Int64(numbers[1]) else {
+      guard numbers.count == 2, let index = Int(numbers[0]), let count = Int64(numbers[1]) else {
         continue
       }
-      counts[place] = count
+      counts[index] = count
     }
     return ResponseTimes(counts: counts)
   }

@@ -69,9 +69,9 @@ package final class StateStore {
     self.connection = connection
   }
 
-  package func close(patience: Duration = .milliseconds(200)) throws(Failure) {
+  package func close(timeout: Duration = .milliseconds(200)) throws(Failure) {
     guard case .writing(let database) = connection else { return }
-    try file.close(database, patience: patience)
+    try file.close(database, timeout: timeout)
   }
 
   var folderPath: String { file.folder.path }

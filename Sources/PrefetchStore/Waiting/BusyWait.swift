@@ -5,24 +5,26 @@ internal import PrefetchCore
 final class BusyWait {
   private let path: String
   private var wait = Wait()
-  private var ending: Failure?
+  private var failure: Failure?
 
   init(_ path: String) {
     self.path = path
   }
 
-  func takeEnding() -> Failure? {
-    defer { ending = nil }
-    return ending
+  func consumeFailure() -> Failure? {
+    defer { failure = nil }
+    return failure
   }
 
   /// SQLite's busy handler; `tries` counts from 0, and the result 0 gives up.
-  static let goesOn: @convention(c) (UnsafeMutableRawPointer?, Int32) -> Int32 = { context, tries in
+  static let handler: @convention(c) (UnsafeMutableRawPointer?, Int32) -> Int32 = {
+    context,
+    tries in
     guard let context = unsafe context else { return 0 }
     let own = unsafe Unmanaged<BusyWait>.fromOpaque(context).takeUnretainedValue()
     if tries == 0 { own.wait = Wait() }
-    own.ending = own.wait.pause(for: own.path, usedBy: { own.users })
-    return own.ending == nil ? 1 : 0
+    own.failure = own.wait.pause(for: own.path, usedBy: { own.users })
+    return own.failure == nil ? 1 : 0
   }
 
   private var users: [CacheUser] {

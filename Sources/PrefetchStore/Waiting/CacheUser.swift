@@ -70,7 +70,7 @@ package struct CacheUser: Hashable, Sendable {
 }
 
 /// File that names this process while it may change a cache.
-final class CacheUserNote {
+final class CacheUserFile {
   /// Folder of these files; nil when it cannot be made, so that messages name no process.
   let folder: Folder?
   private let name = String(getpid())

@@ -8,8 +8,8 @@ extension EasyHandle {
     try unsafe set(CURLOPT_WRITEFUNCTION, function: receiveBody)
     try unsafe set(CURLOPT_READFUNCTION, function: sendBody)
     try unsafe set(seek: seekBody)
-    try unsafe set(prerequest: noteRequest)
-    try unsafe set(debug: noteRemark)
+    try unsafe set(prerequest: requestStarts)
+    try unsafe set(debug: debugDataArrives)
     try unsafe set(openSocket: openSocket, closeSocket: closeSocket)
   }
 
@@ -84,20 +84,20 @@ private func seekBody(
   return CURL_SEEKFUNC_OK
 }
 
-private func noteRequest(
+private func requestStarts(
   _ context: UnsafeMutableRawPointer?,
   _ remoteAddress: UnsafeMutablePointer<CChar>?,
   _ localAddress: UnsafeMutablePointer<CChar>?,
   _ remotePort: CInt,
   _ localPort: CInt
 ) -> CInt {
-  guard let lane = unsafe Lane.at(context), lane.noteRequest(localPort: Int(localPort)) else {
+  guard let lane = unsafe Lane.at(context), lane.willSend(localPort: Int(localPort)) else {
     return CURL_PREREQFUNC_ABORT
   }
   return CURL_PREREQFUNC_OK
 }
 
-private func noteRemark(
+private func debugDataArrives(
   _ handle: UnsafeMutableRawPointer?,
   _ kind: curl_infotype,
   _ text: UnsafeMutablePointer<CChar>?,
@@ -115,8 +115,8 @@ private func noteRemark(
   let bytes = unsafe UnsafeRawBufferPointer(start: text, count: size)
   switch kind {
   case CURLINFO_TEXT: unsafe Lane.at(context)?.receiveRemark(bytes.bytes)
-  case CURLINFO_HEADER_OUT: unsafe Lane.at(context)?.noteSent(bytes.bytes)
-  case CURLINFO_DATA_IN: unsafe Lane.at(context)?.noteRawBody(bytes.bytes)
+  case CURLINFO_HEADER_OUT: unsafe Lane.at(context)?.recordSentHead(bytes.bytes)
+  case CURLINFO_DATA_IN: unsafe Lane.at(context)?.checkRawBody(bytes.bytes)
   default: break
   }
   return 0

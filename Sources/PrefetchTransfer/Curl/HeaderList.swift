@@ -124,8 +124,8 @@ internal import PrefetchCore
   private func write(_ bytes: RawSpan) -> Bool {
     guard HeaderBytes.areValue(bytes) else { return false }
     let room = unsafe UnsafeMutableRawBufferPointer(text)
-    let place = unsafe UnsafeMutableRawBufferPointer(rebasing: room[byteCount...])
-    unsafe bytes.withUnsafeBytes { unsafe place.copyMemory(from: $0) }
+    let target = unsafe UnsafeMutableRawBufferPointer(rebasing: room[byteCount...])
+    unsafe bytes.withUnsafeBytes { unsafe target.copyMemory(from: $0) }
     byteCount += bytes.byteCount
     return true
   }

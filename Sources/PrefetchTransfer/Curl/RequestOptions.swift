@@ -13,7 +13,7 @@ final class RequestOptions {
   struct Current {
     fileprivate var scheme: WebURL.Scheme?
     fileprivate var version: Int?
-    fileprivate var isPlainGet = false
+    fileprivate var isDefaultGet = false
     fileprivate var isCounted = false
     fileprivate var ownHeaders: OwnHeaders?
   }
@@ -156,20 +156,20 @@ extension EasyHandle {
   private func set(method: TransferRequest.Method) throws(Failure) {
     switch method {
     case .get:
-      guard !current.isPlainGet else { return }
+      guard !current.isDefaultGet else { return }
       try set(CURLOPT_HTTPGET, true)
-      current.isPlainGet = true
+      current.isDefaultGet = true
     case .head:
-      current.isPlainGet = false
+      current.isDefaultGet = false
       try set(CURLOPT_HTTPGET, true)
       try set(CURLOPT_NOBODY, true)
     case .post(let body):
-      current.isPlainGet = false
+      current.isDefaultGet = false
       try set(CURLOPT_NOBODY, false)
       try set(CURLOPT_POST, true)
       try set(postBody: body)
     case .put(let body):
-      current.isPlainGet = false
+      current.isDefaultGet = false
       try set(CURLOPT_NOBODY, false)
       try set(CURLOPT_UPLOAD, true)
       try set(CURLOPT_INFILESIZE_LARGE, offset: body.size)

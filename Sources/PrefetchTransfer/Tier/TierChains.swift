@@ -1,18 +1,18 @@
 internal import PrefetchCore
 
 struct TierChains {
-  private var rests: [String: OriginAnswer] = [:]
+  private var rests: [String: OriginResponse] = [:]
 
   private static let most = 65_536
 
-  mutating func note(_ answer: OriginAnswer) {
-    guard let redirect = answer.redirects.first, rests.count < Self.most else { return }
-    var rest = answer
+  mutating func add(_ response: OriginResponse) {
+    guard let redirect = response.redirects.first, rests.count < Self.most else { return }
+    var rest = response
     rest.redirects.removeFirst()
     rests[redirect.target] = rest
   }
 
-  mutating func take(_ url: String) -> OriginAnswer? {
+  mutating func remove(_ url: String) -> OriginResponse? {
     rests.removeValue(forKey: url)
   }
 

@@ -6,21 +6,21 @@ struct TierLookup {
     /// A request to the tier for the record of the origin's last response.
     case record
     /// A request to the tier for a body, declared or named by a record.
-    case body(ContentDigest, OriginAnswer?)
+    case body(ContentDigest, OriginResponse?)
     /// A request to the origin to revalidate a record.
-    case origin(OriginAnswer)
+    case origin(OriginResponse)
     /// The plain request to the origin, without the tier.
     case passed
   }
 
-  enum Turn {
-    case ask(Step)
+  enum NextAction {
+    case request(Step)
     /// The tier had the response.
-    case told(TransferResponse)
+    case served(TransferResponse)
     /// The record begins with a redirect.
-    case redirected(OriginAnswer)
-    /// The origin confirmed the record, and with `isOurs` also the request's own validators.
-    case renewed(OriginAnswer, isOurs: Bool)
+    case redirected(OriginResponse)
+    /// The origin confirmed the record, and with `confirmsOwn` also the request's own validators.
+    case renewed(OriginResponse, confirmsOwn: Bool)
     /// The response or failure of the origin is final.
     case ended
     /// The tier does not have the record or body.
@@ -60,54 +60,61 @@ struct TierLookup {
   }
 
   static func firstStep(of request: TransferRequest, isTrusted: Bool) -> Step? {
-    guard let question = request.tierQuestion, question.isFirstHop else { return nil }
-    if let digest = question.digest { return .body(digest, nil) }
-    return isTrusted && question.granted != nil ? .record : nil
+    guard let tierRequest = request.tierRequest, tierRequest.isFirstHop else { return nil }
+    if let digest = tierRequest.digest { return .body(digest, nil) }
+    return isTrusted && tierRequest.granted != nil ? .record : nil
   }
 
   /// Returns whether a record may replace a request to the origin.
-  static func mayUse(_ answer: OriginAnswer, for request: TransferRequest, at now: Instant) -> Bool
-  {
-    guard let granted = request.tierQuestion?.granted else { return false }
-    return answer.isFresh(under: granted, at: now)
+  static func mayUse(
+    _ origin: OriginResponse,
+    for request: TransferRequest,
+    at now: Instant
+  ) -> Bool {
+    guard let granted = request.tierRequest?.granted else { return false }
+    return origin.isFresh(under: granted, at: now)
   }
 
-  // MARK: Turns
+  // MARK: Next action
 
-  func turn(
+  func nextAction(
     after outcome: Result<TransferResponse, Failure>,
     at now: Instant,
-    reading decode: ([UInt8], String) -> OriginAnswer?
-  ) -> Turn {
+    reading decode: ([UInt8], String) -> OriginResponse?
+  ) -> NextAction {
     switch (step, outcome) {
     case (.passed, _), (.origin, .failure): .ended
-    case (.origin(let answer), .success(let response)): turn(answer, asked: response, at: now)
-    case (_, .failure(let failure)): turn(failure)
+    case (.origin(let origin), .success(let response)):
+      nextAction(origin, confirmedBy: response, at: now)
+    case (_, .failure(let failure)): nextAction(failure)
     case (.record, .success(let response)):
-      turn(response) { body in
-        guard let body, let answer = decode(body.prefix, request.url.string) else {
+      nextAction(response) { body in
+        guard let body, let origin = decode(body.prefix, request.url.string) else {
           return .lied(Failure(.badResponse, "a record of it cannot be read"))
         }
-        return turn(answer, at: now)
+        return nextAction(origin, at: now)
       }
-    case (.body(let digest, let answer), .success(let response)):
-      turn(response) { body in
-        turn(body, response, of: digest, answer, at: now)
+    case (.body(let digest, let origin), .success(let response)):
+      nextAction(response) { body in
+        nextAction(body, response, of: digest, origin, at: now)
       }
     }
   }
 
-  private func turn(_ given: Failure) -> Turn {
+  private func nextAction(_ given: Failure) -> NextAction {
     if given.code == .cancelled || given.code.category == .io { return .failed(given) }
     // A body that is too large is so from any source; the origin's response tells the size.
-    if given.code == .tooLarge, isStaged { return .ask(.passed) }
+    if given.code == .tooLarge, isStaged { return .request(.passed) }
     var failure = given
     failure.isTransient = false
     let isLie = given.code == .badResponse || given.code == .tooLarge
     return isLie ? .lied(failure) : .refused(failure)
   }
 
-  private func turn(_ response: TransferResponse, _ found: (StagedBody?) -> Turn) -> Turn {
+  private func nextAction(
+    _ response: TransferResponse,
+    _ found: (StagedBody?) -> NextAction
+  ) -> NextAction {
     switch response.status {
     case 200:
       guard response.body != nil || request.method == .head else {
@@ -119,65 +126,65 @@ struct TierLookup {
     }
   }
 
-  private func turn(_ answer: OriginAnswer, at now: Instant) -> Turn {
+  private func nextAction(_ origin: OriginResponse, at now: Instant) -> NextAction {
     // A response that varies by headers may differ for this client.
-    guard answer.suitsAll else { return .ask(.passed) }
-    guard Self.mayUse(answer, for: request, at: now) else {
+    guard origin.suitsAll else { return .request(.passed) }
+    guard Self.mayUse(origin, for: request, at: now) else {
       let isAskable =
-        request.method == .get && answer.redirects.isEmpty && !answer.validators.isEmpty
-      return .ask(isAskable ? .origin(answer) : .passed)
+        request.method == .get && origin.redirects.isEmpty && !origin.validators.isEmpty
+      return .request(isAskable ? .origin(origin) : .passed)
     }
-    guard answer.redirects.isEmpty else { return .redirected(answer) }
-    guard request.isConfirmed(by: answer) else { return .ask(.body(answer.digest, answer)) }
-    return .told(answer.response(304, body: nil, at: now))
+    guard origin.redirects.isEmpty else { return .redirected(origin) }
+    guard request.isConfirmed(by: origin) else { return .request(.body(origin.digest, origin)) }
+    return .served(origin.response(304, body: nil, at: now))
   }
 
   /// Returns the next action for a body, which must have the right digest.
-  private func turn(
+  private func nextAction(
     _ body: StagedBody?,
     _ response: TransferResponse,
     of digest: ContentDigest,
-    _ answer: OriginAnswer?,
+    _ origin: OriginResponse?,
     at now: Instant
-  ) -> Turn {
+  ) -> NextAction {
     guard body.map({ $0.digest == digest }) ?? true else {
       let text = "a body of it does not have the digest that it is stored under"
       return .lied(Failure(.badResponse, text))
     }
-    if let body, let answer { return .told(answer.response(200, body: body, at: now)) }
+    if let body, let origin { return .served(origin.response(200, body: body, at: now)) }
     // A dry run needs only the size.
-    var headers = answer?.response(200, body: nil, at: now).headers ?? HeaderBlock()
+    var headers = origin?.response(200, body: nil, at: now).headers ?? HeaderBlock()
     if body == nil, let length = response.headers["Content-Length"] {
       headers = headers.filtered { !headers.isNamed($0, HeaderName("Content-Length")) }
       headers.append(HeaderField("Content-Length", length))
     }
-    return .told(
+    return .served(
       TransferResponse(
         status: 200,
         headers: headers,
         body: body,
-        toldByTierAt: answer?.answeredAt ?? now,
-        isToldFromHere: answer?.isFromHere ?? false
+        tierRespondedAt: origin?.respondedAt ?? now,
+        originWasLocal: origin?.isFromHere ?? false
       )
     )
   }
 
-  private func turn(
-    _ answer: OriginAnswer,
-    asked response: TransferResponse,
+  private func nextAction(
+    _ origin: OriginResponse,
+    confirmedBy response: TransferResponse,
     at now: Instant
-  ) -> Turn {
+  ) -> NextAction {
     guard response.status == 304 else { return .ended }
     // A 304 for this request's own validators may not confirm the record of others.
-    let isOurs = request.isConditional
-    guard !isOurs || request.isConfirmed(by: answer),
-      Revalidation.confirms(response.headers, stored: answer.validators)
-    else { return isOurs ? .ended : .ask(.passed) }
-    var renewed = answer
+    let confirmsOwn = request.isConditional
+    guard !confirmsOwn || request.isConfirmed(by: origin),
+      Revalidation.confirms(response.headers, stored: origin.validators)
+    else { return confirmsOwn ? .ended : .request(.passed) }
+    var renewed = origin
     renewed.headers =
-      Revalidation.merge(stored: answer.headers, confirmed: response.headers).headers
-    renewed.answeredAt = now
-    return .renewed(renewed, isOurs: isOurs)
+      Revalidation.merge(stored: origin.headers, confirmed: response.headers).headers
+    renewed.respondedAt = now
+    return .renewed(renewed, confirmsOwn: confirmsOwn)
   }
 
   static func failure(of status: Int) -> Failure {
@@ -190,14 +197,14 @@ struct TierLookup {
   }
 }
 
-extension OriginAnswer {
+extension OriginResponse {
   func response(_ status: Int, body: StagedBody?, at now: Instant) -> TransferResponse {
     TransferResponse(
       status: status,
       headers: headers(at: now),
       body: body,
-      toldByTierAt: answeredAt,
-      isToldFromHere: isFromHere
+      tierRespondedAt: respondedAt,
+      originWasLocal: isFromHere
     )
   }
 
@@ -207,17 +214,17 @@ extension OriginAnswer {
         status: redirect.status,
         headers: Self.head(of: redirect, at: now),
         body: nil,
-        toldByTierAt: answeredAt
+        tierRespondedAt: respondedAt
       )
     }
   }
 }
 
 extension TransferRequest {
-  func asking(whether answer: OriginAnswer) -> TransferRequest {
+  func revalidating(_ origin: OriginResponse) -> TransferRequest {
     guard !isConditional else { return self }
     var request = self
-    let validators = answer.validators
+    let validators = origin.validators
     if let tag = validators.entityTag { request.headers.append(HeaderField("If-None-Match", tag)) }
     if let date = validators.lastModified {
       request.headers.append(HeaderField("If-Modified-Since", date))
@@ -230,13 +237,13 @@ extension TransferRequest {
   }
 
   /// Returns whether the record confirms the request's validators.
-  fileprivate func isConfirmed(by answer: OriginAnswer) -> Bool {
+  fileprivate func isConfirmed(by origin: OriginResponse) -> Bool {
     if let tag = value(of: "if-none-match") {
-      return Revalidation.confirms(answer.headers, stored: Validators(entityTag: tag))
-        && answer.validators.entityTag != nil
+      return Revalidation.confirms(origin.headers, stored: Validators(entityTag: tag))
+        && origin.validators.entityTag != nil
     }
     guard let date = value(of: "if-modified-since") else { return false }
-    return answer.validators.lastModified == date
+    return origin.validators.lastModified == date
   }
 
   private func value(of name: String) -> String? {

@@ -7,22 +7,22 @@ package struct TierTerms {
   /// Base URL; `cas/` and `ac/` lie below.
   package var base: WebURL
   /// Adds TLS rules and credentials to a request; the digest is that of the payload.
-  package var equip: (inout TransferRequest, ContentDigest) -> Void
-  package var encode: (OriginAnswer) -> [UInt8]
-  package var decode: ([UInt8], String) -> OriginAnswer?
+  package var addTerms: (inout TransferRequest, ContentDigest) -> Void
+  package var encode: (OriginResponse) -> [UInt8]
+  package var decode: ([UInt8], String) -> OriginResponse?
   package var path: (ContentDigest) -> String
 
   package init(
     settings: TierSettings,
     base: WebURL,
-    equip: @escaping (inout TransferRequest, ContentDigest) -> Void,
-    encode: @escaping (OriginAnswer) -> [UInt8],
-    decode: @escaping ([UInt8], String) -> OriginAnswer?,
+    addTerms: @escaping (inout TransferRequest, ContentDigest) -> Void,
+    encode: @escaping (OriginResponse) -> [UInt8],
+    decode: @escaping ([UInt8], String) -> OriginResponse?,
     path: @escaping (ContentDigest) -> String
   ) {
     self.settings = settings
     self.base = base
-    self.equip = equip
+    self.addTerms = addTerms
     self.encode = encode
     self.decode = decode
     self.path = path
@@ -33,7 +33,7 @@ package struct TierTerms {
   // // MARK: Requests
 
   /// Returns the request to the tier for a step; nil for a step at the origin.
-  func question(_ step: TierLookup.Step, for original: TransferRequest) -> TransferRequest? {
+  func makeRequest(_ step: TierLookup.Step, for original: TransferRequest) -> TransferRequest? {
     var request: TransferRequest
     switch step {
     case .record:
@@ -41,10 +41,10 @@ package struct TierTerms {
       request.sizeLimit = Self.longestRecord
       request.prefixLength = Int(Self.longestRecord)
       request.keepsBody = false
-    case .body(let digest, let answer):
+    case .body(let digest, let origin):
       request = self.request(original.id, original.method, .body(digest))
       request.sizeLimit = original.sizeLimit
-      request.expectedSize = answer?.size ?? original.expectedSize
+      request.expectedSize = origin?.size ?? original.expectedSize
       request.algorithms = original.algorithms
     case .origin, .passed: return nil
     }
@@ -65,9 +65,9 @@ package struct TierTerms {
     var request = TransferRequest(id: id, method: method, url: name.url(below: base))
     if let type { request.headers = [HeaderField("Content-Type", type)] }
     request.allowsCoding = false
-    request.patience = settings.timeout
+    request.idleTimeout = settings.timeout
     request.needsLength = true
-    equip(&request, payload ?? SHA256.digest(of: []))
+    addTerms(&request, payload ?? SHA256.digest(of: []))
     return request
   }
 }

@@ -10,7 +10,7 @@ struct TierWriting {
   }
 
   struct Work {
-    let answer: OriginAnswer
+    let response: OriginResponse
     /// Next step; nil until decided.
     var step: Step?
   }
@@ -20,7 +20,7 @@ struct TierWriting {
   var refusesRecords = false
   private var waiting: [Work] = []
   private var first = 0
-  var underWay: [TransferID: Work] = [:]
+  var inFlight: [TransferID: Work] = [:]
   private var lastNumber = 0
   private var present: Set<ContentDigest> = []
   private var missing: Set<ContentDigest> = []
@@ -34,14 +34,14 @@ struct TierWriting {
   private static let smallSize: Int64 = 16 << 10
   private static let mostKnown = 1 << 20
 
-  var isUnderWay: Bool {
-    first < waiting.count || !underWay.isEmpty
+  var hasWork: Bool {
+    first < waiting.count || !inFlight.isEmpty
   }
 
   /// Queues an upload; returns false when the queue is full.
-  mutating func append(_ answer: OriginAnswer, _ step: Step? = nil) -> Bool {
+  mutating func append(_ response: OriginResponse, _ step: Step? = nil) -> Bool {
     guard waiting.count - first < Self.mostWaiting else { return false }
-    waiting.append(Work(answer: answer, step: step))
+    waiting.append(Work(response: response, step: step))
     return true
   }
 
@@ -51,7 +51,7 @@ struct TierWriting {
   }
 
   mutating func next() -> (TransferID, Work)? {
-    guard underWay.count < Self.mostAtOnce, first < waiting.count else { return nil }
+    guard inFlight.count < Self.mostAtOnce, first < waiting.count else { return nil }
     var work = waiting[first]
     first += 1
     if first == waiting.count {
@@ -60,7 +60,7 @@ struct TierWriting {
       waiting.removeFirst(first)
       first = 0
     }
-    work.step = work.step ?? firstStep(of: work.answer)
+    work.step = work.step ?? firstStep(of: work.response)
     return (newID(), work)
   }
 
@@ -70,18 +70,18 @@ struct TierWriting {
     return TransferID(lastNumber)
   }
 
-  private func firstStep(of answer: OriginAnswer) -> Step {
-    if present.contains(answer.digest) { return .record }
-    return missing.contains(answer.digest) || answer.size <= Self.smallSize ? .body : .look
+  private func firstStep(of response: OriginResponse) -> Step {
+    if present.contains(response.digest) { return .record }
+    return missing.contains(response.digest) || response.size <= Self.smallSize ? .body : .look
   }
 
-  mutating func notePresent(_ digest: ContentDigest) {
+  mutating func markPresent(_ digest: ContentDigest) {
     guard isOn, present.count < Self.mostKnown else { return }
     present.insert(digest)
     missing.remove(digest)
   }
 
-  mutating func noteMissing(_ digest: ContentDigest) {
+  mutating func markMissing(_ digest: ContentDigest) {
     guard isOn, missing.count < Self.mostKnown else { return }
     missing.insert(digest)
     present.remove(digest)
@@ -89,21 +89,23 @@ struct TierWriting {
 }
 
 extension TieredTransport {
-  package var isWriting: Bool { writing.isUnderWay }
+  package var isWriting: Bool { writing.hasWork }
 
-  package func offer(_ answers: [OriginAnswer]) {
+  package func offer(_ responses: [OriginResponse]) {
     guard writing.isOn else { return }
-    for answer in answers where !writing.append(answer) {
-      figures.note(Failure(.tooLarge, "it accepts bodies more slowly than origins send them"))
+    for response in responses where !writing.append(response) {
+      figures.recordFailure(
+        Failure(.tooLarge, "it accepts bodies more slowly than origins send them")
+      )
     }
     write()
   }
 
   /// Uploads a record that the origin has confirmed, with its body where the tier has lost it.
-  func renew(_ answer: OriginAnswer) {
+  func renew(_ response: OriginResponse) {
     // The store may not have the body.
-    guard writing.isOn, answer.isForAll || terms.settings.sharesAll,
-      writing.append(answer, .look)
+    guard writing.isOn, response.isForAll || terms.settings.sharesAll,
+      writing.append(response, .look)
     else { return }
     write()
   }
@@ -113,7 +115,7 @@ extension TieredTransport {
   }
 
   private func begin(_ id: TransferID, _ work: TierWriting.Work) {
-    if case .record = work.step, work.answer.isBodyAlone || writing.refusesRecords { return }
+    if case .record = work.step, work.response.isBodyAlone || writing.refusesRecords { return }
     let name: TierName
     let method: TransferRequest.Method
     var payload: ContentDigest?
@@ -121,53 +123,53 @@ extension TieredTransport {
     switch work.step {
     case nil: return
     case .look:
-      (name, method) = (.body(work.answer.digest), .head)
+      (name, method) = (.body(work.response.digest), .head)
     case .body:
-      name = .body(work.answer.digest)
-      method = .put(.file(path: terms.path(work.answer.digest), size: work.answer.size))
-      payload = work.answer.digest
+      name = .body(work.response.digest)
+      method = .put(.file(path: terms.path(work.response.digest), size: work.response.size))
+      payload = work.response.digest
       type = "application/octet-stream"
     case .record:
-      let bytes = terms.encode(work.answer)
+      let bytes = terms.encode(work.response)
       guard !bytes.isEmpty, bytes.count <= Int(TierTerms.longestRecord) else { return }
-      name = .record(of: work.answer.url)
+      name = .record(of: work.response.url)
       method = .put(.bytes(bytes))
       payload = SHA256.digest(of: bytes)
       type = "application/json"
     }
-    writing.underWay[id] = work
+    writing.inFlight[id] = work
     inner.start(terms.request(id, method, name, payload: payload, type: type))
   }
 
   func written(_ id: TransferID, _ result: TransferResult) {
-    guard let work = writing.underWay.removeValue(forKey: id) else { return }
+    guard let work = writing.inFlight.removeValue(forKey: id) else { return }
     // The transport returned this upload unsent after trouble with another one, which decides.
     if result.wasNotSent {
-      if writing.isOn { _ = writing.append(work.answer, work.step) }
+      if writing.isOn { _ = writing.append(work.response, work.step) }
       return
     }
     switch (work.step, status(result)) {
     case (.look, 200...299):
-      writing.notePresent(work.answer.digest)
-      goOn(work.answer, .record)
+      writing.markPresent(work.response.digest)
+      continueUpload(work.response, .record)
     case (.look, 404), (.look, 410), (.look, 403):
-      goOn(work.answer, .body)
+      continueUpload(work.response, .body)
     case (.body, 200...299), (.body, 412):
       writing.failuresInRow = 0
-      writing.notePresent(work.answer.digest)
+      writing.markPresent(work.response.digest)
       figures.written += 1
-      figures.writtenBytes += work.answer.size
-      goOn(work.answer, .record)
+      figures.writtenBytes += work.response.size
+      continueUpload(work.response, .record)
     case (.record, 200...299):
       break
     case (.record, 400...499):
       writing.refusesRecords = true
-      figures.note(Failure(.http, "it refuses records of origins (`ac/`)"))
+      figures.recordFailure(Failure(.http, "it refuses records of origins (`ac/`)"))
     // A body that was removed here meanwhile is no fault of the tier.
     case _ where result.failure?.code == .notFound:
       break
     case (_, let status):
-      figures.note(result.failure ?? Self.refusal(status))
+      figures.recordFailure(result.failure ?? Self.refusal(status))
       writing.failuresInRow += 1
       if (400..<500).contains(status) || status == 507 || writing.failuresInRow >= 3 {
         writing.isOn = false
@@ -177,9 +179,9 @@ extension TieredTransport {
     write()
   }
 
-  private func goOn(_ answer: OriginAnswer, _ step: TierWriting.Step) {
+  private func continueUpload(_ response: OriginResponse, _ step: TierWriting.Step) {
     guard writing.isOn else { return }
-    begin(writing.newID(), TierWriting.Work(answer: answer, step: step))
+    begin(writing.newID(), TierWriting.Work(response: response, step: step))
   }
 
   private func status(_ result: TransferResult) -> Int {

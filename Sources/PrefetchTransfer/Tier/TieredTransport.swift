@@ -11,7 +11,7 @@ package final class TieredTransport: Transport, SecondTier {
   package internal(set) var figures: TierFigures
   private var lookups: [TransferID: TierLookup] = [:]
   private var chains = TierChains()
-  private var standing: TierStanding
+  private var tierStatus: TierStatus
   /// Events that were ready without a request.
   private var ready: [TransferEvent] = []
   var writing = TierWriting()
@@ -30,9 +30,9 @@ package final class TieredTransport: Transport, SecondTier {
     let settings = terms.settings
     figures = TierFigures(host: terms.base.authority)
     figures.isRequired = settings.isRequired
-    standing = TierStanding(mayRead: objection == nil && settings.isRead)
+    tierStatus = TierStatus(mayRead: objection == nil && settings.isRead)
     writing.isOn = objection == nil && settings.isWritten
-    if let objection { figures.note(objection) }
+    if let objection { figures.recordFailure(objection) }
   }
 
   // MARK: Requests
@@ -43,14 +43,14 @@ package final class TieredTransport: Transport, SecondTier {
   }
 
   package func start(_ id: TransferID, _ order: Order) {
-    guard isConsulted, order.terms.request.tierQuestion != nil,
+    guard isConsulted, order.terms.request.tierRequest != nil,
       begin(order.request(id), order: order)
     else { return inner.start(id, order) }
   }
 
   /// Whether requests wait for the tier: a required one keeps them from the origin even if it failed.
   private var isConsulted: Bool {
-    standing.mayRead || terms.settings.isRequired && terms.settings.isRead
+    tierStatus.mayRead || terms.settings.isRequired && terms.settings.isRead
   }
 
   /// Ends a request without sending it.
@@ -79,53 +79,53 @@ package final class TieredTransport: Transport, SecondTier {
 
   /// Starts a lookup; returns false when the request should go to the origin.
   private func begin(_ request: TransferRequest, order: Order?) -> Bool {
-    guard let question = request.tierQuestion else { return false }
-    guard question.isFirstHop else {
-      if standing.mayRead, goOn(request) { return true }
-      if question.isLedByTier { end(request.id, .lostRecord) }
-      return question.isLedByTier
+    guard let tierRequest = request.tierRequest else { return false }
+    guard tierRequest.isFirstHop else {
+      if tierStatus.mayRead, followChain(request) { return true }
+      if tierRequest.isLedByTier { end(request.id, .lostRecord) }
+      return tierRequest.isLedByTier
     }
     let isTrusted = terms.settings.isTrusted
     guard isConsulted, let step = TierLookup.firstStep(of: request, isTrusted: isTrusted) else {
       return false
     }
-    guard standing.mayRead else {
+    guard tierStatus.mayRead else {
       end(request.id, .refusal)
       return true
     }
     lookups[request.id] = TierLookup(request: request, order: order, step: step)
-    ask(request.id, step)
+    send(request.id, step)
     return true
   }
 
-  private func goOn(_ request: TransferRequest) -> Bool {
+  private func followChain(_ request: TransferRequest) -> Bool {
     let now = clock.now().wall
-    guard let answer = chains.take(request.url.string),
-      TierLookup.mayUse(answer, for: request, at: now)
+    guard let origin = chains.remove(request.url.string),
+      TierLookup.mayUse(origin, for: request, at: now)
     else { return false }
-    if let redirect = answer.redirect(at: now) {
-      chains.note(answer)
-      figures.answers += 1
+    if let redirect = origin.redirect(at: now) {
+      chains.add(origin)
+      figures.originResponses += 1
       var unsent = TransferFigures()
       unsent.requestCount = 0
       ready.append(.finished(request.id, TransferResult(.success(redirect), figures: unsent)))
       return true
     }
-    let step = TierLookup.Step.body(answer.digest, answer)
+    let step = TierLookup.Step.body(origin.digest, origin)
     lookups[request.id] = TierLookup(request: request, order: nil, step: step)
-    ask(request.id, step)
+    send(request.id, step)
     return true
   }
 
-  private func ask(_ id: TransferID, _ step: TierLookup.Step) {
+  private func send(_ id: TransferID, _ step: TierLookup.Step) {
     lookups[id]?.step = step
     lookups[id]?.hasMoved = false
     guard let lookup = lookups[id] else { return }
     switch step {
     case .record, .body:
-      guard let request = terms.question(step, for: lookup.request) else { return }
+      guard let request = terms.makeRequest(step, for: lookup.request) else { return }
       inner.start(request)
-    case .origin(let answer): inner.start(lookup.request.asking(whether: answer))
+    case .origin(let origin): inner.start(lookup.request.revalidating(origin))
     case .passed:
       if let order = lookup.order { inner.start(id, order) } else { inner.start(lookup.request) }
     }
@@ -144,32 +144,32 @@ package final class TieredTransport: Transport, SecondTier {
   // MARK: Answers
 
   package func wait(until deadline: Duration?) -> [TransferEvent] {
-    var told = ready
+    var finished = ready
     ready = []
-    let events = inner.wait(until: told.isEmpty ? deadline : clock.now().uptime)
-    guard !lookups.isEmpty || writing.isUnderWay else { return told + events }
-    told.reserveCapacity(told.count + events.count)
+    let events = inner.wait(until: finished.isEmpty ? deadline : clock.now().uptime)
+    guard !lookups.isEmpty || writing.hasWork else { return finished + events }
+    finished.reserveCapacity(finished.count + events.count)
     for event in events {
       switch event {
       case .progressed(let id, _):
         lookups[id]?.hasMoved = true
-        if id.number >= 0 { told.append(event) }
+        if id.number >= 0 { finished.append(event) }
       case .judged(let id, let outcome):
         let earlier = lookups.removeValue(forKey: id)?.wireBytes ?? 0
-        told.append(earlier == 0 ? event : .judged(id, outcome.besides(earlier)))
+        finished.append(earlier == 0 ? event : .judged(id, outcome.addingWastedBytes(earlier)))
       case .finished(let id, let result):
         if id.number < 0 {
           written(id, result)
         } else if lookups[id] == nil {
-          told.append(event)
+          finished.append(event)
         } else if let end = received(id, result) {
           lookups[id] = nil
-          told.append(.finished(id, end))
+          finished.append(.finished(id, end))
         }
       }
     }
     write()
-    return told
+    return finished
   }
 
   /// Returns the final result; nil when another request follows.
@@ -178,13 +178,13 @@ package final class TieredTransport: Transport, SecondTier {
     let earlier = lookup.wireBytes
     lookups[id]?.wireBytes += result.figures.wireBytes
     let end = { (outcome: Result<TransferResponse, Failure>) in
-      result.answered(outcome, besides: earlier)
+      result.replacingOutcome(outcome, addingWireBytes: earlier)
     }
-    let isLeft = lookup.isAbandoned || !standing.mayRead && !lookup.isBodyMoving
+    let isLeft = lookup.isAbandoned || !tierStatus.mayRead && !lookup.isBodyMoving
     if lookup.isAtTier, result.wasNotSent || isLeft {
       if terms.settings.isRequired, isLeft {
         discard(result, of: lookup)
-        return result.ended(by: .refusal, failure(of: .refusal), besides: earlier)
+        return result.ended(by: .refusal, failure(of: .refusal), addingWireBytes: earlier)
       }
       // A request that needs the tier is sent again.
       if result.wasNotSent, terms.settings.isRequired { return end(result.outcome) }
@@ -192,39 +192,39 @@ package final class TieredTransport: Transport, SecondTier {
       return pass(id, result, end)
     }
     let now = clock.now().wall
-    switch lookup.turn(after: result.outcome, at: now, reading: terms.decode) {
-    case .ask(let step):
-      return goOn(id, step, end)
-    case .told(let response):
-      note(response, of: lookup)
+    switch lookup.nextAction(after: result.outcome, at: now, reading: terms.decode) {
+    case .request(let step):
+      return continueLookup(id, step, end)
+    case .served(let response):
+      recordResponse(response, of: lookup)
       return end(.success(response))
-    case .redirected(let answer):
-      figures.answers += 1
-      chains.note(answer)
-      return answer.redirect(at: now).map { end(.success($0)) }
-    case .renewed(let answer, let isOurs):
-      renew(answer)
-      guard !isOurs else { return end(result.outcome) }
-      return goOn(id, standing.mayRead ? .body(answer.digest, answer) : .passed, end)
+    case .redirected(let origin):
+      figures.originResponses += 1
+      chains.add(origin)
+      return origin.redirect(at: now).map { end(.success($0)) }
+    case .renewed(let origin, let confirmsOwn):
+      renew(origin)
+      guard !confirmsOwn else { return end(result.outcome) }
+      return continueLookup(id, tierStatus.mayRead ? .body(origin.digest, origin) : .passed, end)
     case .ended:
       return end(result.outcome)
     case .missed:
       discard(result, of: lookup)
-      standing.noteTruth()
+      tierStatus.recordTruth()
       figures.misses += 1
-      if case .body(let digest, _) = lookup.step { writing.noteMissing(digest) }
+      if case .body(let digest, _) = lookup.step { writing.markMissing(digest) }
       return pass(id, result, end)
     case .refused(let failure):
       discard(result, of: lookup)
-      figures.note(failure)
-      if standing.note(failure) { giveUp(besides: id) }
+      figures.recordFailure(failure)
+      if tierStatus.recordFailure(failure) { giveUp(except: id) }
       guard terms.settings.isRequired else { return pass(id, result, end) }
-      return result.ended(by: .refusal, refusal(failure), besides: earlier)
+      return result.ended(by: .refusal, refusal(failure), addingWireBytes: earlier)
     case .lied(let failure):
       discard(result, of: lookup)
-      figures.note(failure)
-      standing.noteAnswer()
-      if standing.noteLie() { giveUp(besides: id) }
+      figures.recordFailure(failure)
+      tierStatus.recordResponse()
+      if tierStatus.recordLie() { giveUp(except: id) }
       return pass(id, result, end)
     case .failed(let failure):
       return end(.failure(failure))
@@ -238,17 +238,17 @@ package final class TieredTransport: Transport, SecondTier {
     _ end: (Result<TransferResponse, Failure>) -> TransferResult
   ) -> TransferResult? {
     guard let lookup = lookups[id], !lookup.isCancelled,
-      lookup.request.tierQuestion?.isLedByTier == true
-    else { return goOn(id, .passed, end) }
+      lookup.request.tierRequest?.isLedByTier == true
+    else { return continueLookup(id, .passed, end) }
     return result.ended(
       by: .lostRecord,
       failure(of: .lostRecord),
-      besides: lookup.wireBytes - result.figures.wireBytes
+      addingWireBytes: lookup.wireBytes - result.figures.wireBytes
     )
   }
 
   /// Sends the next request, unless the transfer was cancelled.
-  private func goOn(
+  private func continueLookup(
     _ id: TransferID,
     _ step: TierLookup.Step,
     _ end: (Result<TransferResponse, Failure>) -> TransferResult
@@ -256,18 +256,18 @@ package final class TieredTransport: Transport, SecondTier {
     guard lookups[id]?.isCancelled == false else {
       return end(.failure(Failure(.cancelled, "it was cancelled")))
     }
-    ask(id, step)
+    send(id, step)
     return nil
   }
 
-  private func note(_ response: TransferResponse, of lookup: TierLookup) {
-    if case .body(let digest, let answer) = lookup.step {
-      standing.noteTruth()
-      writing.notePresent(digest)
-      if answer != nil { figures.answers += 1 }
+  private func recordResponse(_ response: TransferResponse, of lookup: TierLookup) {
+    if case .body(let digest, let origin) = lookup.step {
+      tierStatus.recordTruth()
+      writing.markPresent(digest)
+      if origin != nil { figures.originResponses += 1 }
     } else {
-      standing.noteAnswer()
-      figures.answers += 1
+      tierStatus.recordResponse()
+      figures.originResponses += 1
     }
     guard let body = response.body else { return }
     figures.hits += 1
@@ -280,7 +280,7 @@ package final class TieredTransport: Transport, SecondTier {
     staging.discard(body)
   }
 
-  private func giveUp(besides ended: TransferID) {
+  private func giveUp(except ended: TransferID) {
     chains.drop()
     for (id, lookup) in lookups where lookup.isAtTier && id != ended && !lookup.isBodyMoving {
       lookups[id]?.isAbandoned = true
@@ -294,7 +294,7 @@ extension TransferResult {
   fileprivate func ended(
     by trouble: TierTrouble,
     _ failure: Failure,
-    besides wireBytes: Int64
+    addingWireBytes wireBytes: Int64
   ) -> TransferResult {
     var figures = figures
     figures.wireBytes += wireBytes

@@ -13,8 +13,8 @@ enum CertificateText {
 
   /// Returns the certificate's hosts: `DNS:example.org, IP Address:127.0.0.1`.
   static func names(of certificate: OpaquePointer) -> String {
-    let place = unsafe X509_get_ext_by_NID(certificate, NID_subject_alt_name, -1)
-    guard place >= 0, let names = unsafe X509_get_ext(certificate, place) else { return "" }
+    let index = unsafe X509_get_ext_by_NID(certificate, NID_subject_alt_name, -1)
+    guard index >= 0, let names = unsafe X509_get_ext(certificate, index) else { return "" }
     return unsafe text { unsafe X509V3_EXT_print($0, names, 0, 0) }
   }
 
@@ -39,8 +39,8 @@ enum CertificateText {
 extension ShownCertificate {
   init?(_ store: OpaquePointer) {
     guard let certificate = unsafe X509_STORE_CTX_get0_cert(store) else { return nil }
-    let place = SSL_get_ex_data_X509_STORE_CTX_idx()
-    let connection = unsafe X509_STORE_CTX_get_ex_data(store, place)
+    let index = SSL_get_ex_data_X509_STORE_CTX_idx()
+    let connection = unsafe X509_STORE_CTX_get_ex_data(store, index)
     let version = unsafe connection.flatMap { unsafe SSL_get_version(OpaquePointer($0)) }
     unsafe self.init(
       protocolVersion: version.map { unsafe String(cString: $0) } ?? "",

@@ -34,7 +34,7 @@ final class ConnectionPool {
 
   var judgesAddresses: Bool { rules.reach != .anywhere }
 
-  func note(unexpectedKey key: ContentDigest?, of origin: Int) {
+  func setUnexpectedKey(_ key: ContentDigest?, of origin: Int) {
     guard rules.pins.contains(where: \.onlyReports) else { return }
     unexpectedKeys[origin] = key
   }

@@ -39,7 +39,7 @@ extension Lane {
       keepsChain: probedURL != nil,
       keepsShown: isTraced
     )
-    if isGood { pool.note(unexpectedKey: trust.unexpectedKey, of: origin) }
+    if isGood { pool.setUnexpectedKey(trust.unexpectedKey, of: origin) }
     return isGood
   }
 

@@ -80,7 +80,7 @@ final class OpenSockets {
   ///
   /// Sockets without a request stay: libcurl 7 closes a never connected socket silently, so its
   /// number may belong to another one.
-  func shutIdle(of origin: Int, besides pool: Int, isBusy: (Connection) -> Bool) {
+  func shutIdle(of origin: Int, except pool: Int, isBusy: (Connection) -> Bool) {
     for (descriptor, connection) in connections
     where connection.origin == origin && connection.pool != pool && connection.port != 0
       && !isBusy(connection)

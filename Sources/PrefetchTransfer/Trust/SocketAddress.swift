@@ -64,7 +64,7 @@ struct SocketAddress {
 extension ConnectionRules.Reach {
   func objection(to address: SocketAddress, of host: String) -> Failure? {
     let isLocal = address.text.flatMap { IPAddress($0) }?.isLocal
-    let place = address.text ?? "an unknown address"
+    let shown = address.text ?? "an unknown address"
     switch self {
     case .anywhere:
       return nil
@@ -72,14 +72,14 @@ extension ConnectionRules.Reach {
       guard isLocal != false else { return nil }
       return Failure(
         .addressForbidden,
-        "`\(host)` has \(place), an address of a local network; only hosts that "
+        "`\(host)` has \(shown), an address of a local network; only hosts that "
           + "the configuration names may have one"
       )
     case .localOnly:
       guard isLocal != true else { return nil }
       return Failure(
         .transportSecurity,
-        "`\(host)` has \(place), which is not on this network; plain http is allowed "
+        "`\(host)` has \(shown), which is not on this network; plain http is allowed "
           + "only there"
       )
     }

@@ -41,7 +41,7 @@ internal import PrefetchCore
   /// Applies the rules of an encrypted proxy, which the system trusts; the lane gets its session.
   func applyProxyRules(for lane: Lane) -> Bool {
     unsafe prefetch_ssl_set_owner(pointer, Unmanaged.passUnretained(lane).toOpaque())
-    unsafe SSL_CTX_set_info_callback(pointer, noteSession)
+    unsafe SSL_CTX_set_info_callback(pointer, storeProxySession)
     unsafe prefetch_ssl_keep_no_sessions(pointer)
     return unsafe prefetch_ssl_set_minimum_version(pointer, CInt(TLS1_2_VERSION)) == 1
   }
@@ -65,8 +65,8 @@ internal import PrefetchCore
   }
 }
 
-private func noteSession(_ session: OpaquePointer?, _ place: CInt, _ value: CInt) {
-  guard place & SSL_CB_HANDSHAKE_START != 0, let session = unsafe session else { return }
+private func storeProxySession(_ session: OpaquePointer?, _ event: CInt, _ value: CInt) {
+  guard event & SSL_CB_HANDSHAKE_START != 0, let session = unsafe session else { return }
   unsafe Lane.at(prefetch_ssl_owner(session))?.proxySession = TLSSession(session)
 }
 

@@ -44,18 +44,18 @@ internal import PrefetchCrypto
     for index in 0..<count {
       guard let certificate = unsafe certificate(index) else { return "it cannot be read" }
       if !isKeyLengthFree, let weakness = unsafe Self.weakKey(of: certificate) {
-        return "\(weakness)\(place(index))"
+        return "\(weakness)\(suffix(index))"
       }
       // The root is trusted by itself and needs no signature.
       guard index < count - 1 else { continue }
       if let weakness = unsafe Self.weakSignature(of: certificate) {
-        return "\(weakness)\(place(index))"
+        return "\(weakness)\(suffix(index))"
       }
     }
     return nil
   }
 
-  private func place(_ index: Int) -> String {
+  private func suffix(_ index: Int) -> String {
     index == 0 ? "" : " (in certificate \(index + 1) of its chain)"
   }
 

@@ -9,7 +9,7 @@ struct HostShares {
     var worker: Int
     var connections: Int
     var streams: Int
-    /// Number of the host's troubles at the assignment, see ``WirePlaces``.
+    /// Number of the host's troubles at the assignment, see ``WireSlots``.
     var troubles = 0
     /// Whether the worker has a free connection, as far as is known.
     var isUrgent = true
@@ -51,7 +51,7 @@ struct HostShares {
     totals[worker] -= 1
   }
 
-  mutating func noteTrouble(of origin: Int) {
+  mutating func recordTrouble(of origin: Int) {
     troubles[origin] += 1
   }
 
@@ -63,20 +63,20 @@ struct HostShares {
 
   /// Returns a worker's share; the remainder goes to the first workers, rotated by host.
   private func assignment(origin: Int, worker: Int) -> Assignment {
-    let parts = min(workerCount, connectionsPerHost)
+    let shareCount = min(workerCount, connectionsPerHost)
     let rank = (worker + workerCount - origin % workerCount) % workerCount
     let streams = Self.streamsPerConnection * connectionsPerHost
     return Assignment(
       origin: origin,
       worker: worker,
-      connections: Self.share(connectionsPerHost, parts, rank),
-      streams: Self.share(streams, parts, rank)
+      connections: Self.share(connectionsPerHost, shareCount, rank),
+      streams: Self.share(streams, shareCount, rank)
     )
   }
 
-  private static func share(_ amount: Int, _ parts: Int, _ rank: Int) -> Int {
-    guard rank < parts else { return 0 }
-    return amount / parts + (rank < amount % parts ? 1 : 0)
+  private static func share(_ amount: Int, _ shareCount: Int, _ rank: Int) -> Int {
+    guard rank < shareCount else { return 0 }
+    return amount / shareCount + (rank < amount % shareCount ? 1 : 0)
   }
 
   private mutating func number(of url: WebURL) -> Int {

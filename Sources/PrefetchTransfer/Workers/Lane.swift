@@ -14,14 +14,14 @@ final class Lane {
   /// Whether the lane keeps the worker from long sleeps, see `multiplexedWait`.
   var mayShareConnection = false
   private(set) var rates: RateControl?
-  /// Received bytes already booked against a rate.
-  var bookedSize: Int64 = 0
+  /// Received bytes already charged to a rate.
+  var chargedSize: Int64 = 0
   /// Connection of the request; nil until known.
   private(set) var connection: OpenSockets.Connection?
   /// Connection of the last request, mostly used for the next one too.
   private var latest: OpenSockets.Connection?
   /// Whether the request was not sent because unsolicited bytes wait on its connection.
-  private(set) var isHeldBack = false
+  private(set) var isWithheld = false
   /// Wall time at which the transfer started.
   private(set) var startedAt = Instant(milliseconds: 0)
   var isPaused = false
@@ -72,9 +72,9 @@ final class Lane {
     spent = transfer
     origin = queued.assignment.origin
     self.rates = rates
-    bookedSize = 0
+    chargedSize = 0
     connection = nil
-    isHeldBack = false
+    isWithheld = false
     hasOpenedSocket = false
     startedAt = Uptime.wallTime()
     return transfer
@@ -83,7 +83,7 @@ final class Lane {
   /// Records that the request is about to be sent; returns false to hold it back.
   ///
   /// Bytes that wait on a connection would pass for the response; no later place sees them.
-  func noteRequest(localPort: Int) -> Bool {
+  func willSend(localPort: Int) -> Bool {
     guard let transfer else { return true }
     let isNew = hasOpenedSocket && handle.number(CURLINFO_NUM_CONNECTS) > 0
     if isNew || latest?.isOpen(from: localPort) != true {
@@ -97,11 +97,11 @@ final class Lane {
     if isNew { connection?.proxySession = proxySession }
     // In HTTP/2 and HTTP/3, each frame names its request.
     if !isNew, let connection, connection.isTextual == true, hasUnreadBytes(connection) {
-      isHeldBack = true
+      isWithheld = true
       handle.forbidReuse(true)
       return false
     }
-    transfer.noteRequest()
+    transfer.recordRequest()
     return true
   }
 
@@ -130,12 +130,12 @@ final class Lane {
   /// Records a header line that begins with a blank; returns whether to hide it from libcurl.
   func hidesFoldedLine() -> Bool {
     guard pool.options.library.keepsStaleHeader else { return false }
-    transfer?.noteFoldedLine()
+    transfer?.recordFoldedLine()
     return true
   }
 
-  func noteRawBody(_ bytes: RawSpan) {
-    transfer?.noteRawBody(bytes)
+  func checkRawBody(_ bytes: RawSpan) {
+    transfer?.checkRawBody(bytes)
   }
 
   /// Reads libcurl's remarks: only these report bytes after a response, which libcurl drops.
@@ -143,11 +143,11 @@ final class Lane {
     guard handle.isListening,
       text.begins(with: "Excess found") || text.begins(with: "Leftovers after chunking")
     else { return }
-    transfer?.noteExcess()
+    transfer?.recordExcess()
     handle.forbidReuse(true)
   }
 
-  func noteSent(_ head: RawSpan) {
+  func recordSentHead(_ head: RawSpan) {
     guard isTraced, sent.count + head.byteCount <= Self.longestTrace else { return }
     unsafe head.withUnsafeBytes { unsafe sent.append(contentsOf: $0) }
   }
@@ -158,7 +158,7 @@ final class Lane {
     guard let transfer else { return false }
     guard transfer.receiveBody(bytes) else { return false }
     // Pausing is the only action that libcurl allows in a callback.
-    rates?.note(self)
+    rates?.charge(self)
     return true
   }
 

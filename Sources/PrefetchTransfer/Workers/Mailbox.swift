@@ -40,7 +40,7 @@ final class Mailbox<Message: Sendable>: Sendable {
     if mustRing { bell.ring() }
   }
 
-  func take(into batch: inout [Message]) {
+  func drain(into batch: inout [Message]) {
     batch.removeAll(keepingCapacity: true)
     state.withLock { state in
       state.sleep = .awake

@@ -24,18 +24,18 @@ struct OriginLine {
   private(set) var waitingCount = 0
   /// Whether bodies came over HTTP/2 without a length.
   var hasOpenEnds = false
-  /// Whether the queue waits for a slot in ``WirePlaces``.
+  /// Whether the queue waits for a slot in ``WireSlots``.
   var isStarved = false
 
   init(sharing: Sharing) {
     self.sharing = sharing
   }
 
-  mutating func noteAnswer(isTextual: Bool) {
+  mutating func recordResponse(isTextual: Bool) {
     sharing = isTextual || isMixed ? .single : .multiplexed
   }
 
-  mutating func enqueue(_ queued: QueuedRequest, pool: Int = 0, goesFirst: Bool = false) {
+  mutating func enqueue(_ queued: QueuedRequest, pool: Int = 0, atFront: Bool = false) {
     if self.pool != pool {
       isMixed = self.pool != nil
       self.pool = pool
@@ -43,7 +43,7 @@ struct OriginLine {
     }
     connections = queued.assignment.connections
     streams = queued.assignment.streams
-    if goesFirst {
+    if atFront {
       waiting.insert(queued, at: firstWaiting)
     } else {
       waiting.append(queued)
@@ -52,32 +52,32 @@ struct OriginLine {
   }
 
   /// Returns the next request that may start, now counted as active, and its place in the queue.
-  mutating func next(_ mayStart: (TransferRequest) -> Bool) -> (QueuedRequest, place: Int)? {
-    guard hasPlace else { return nil }
-    skipTaken()
-    for place in firstWaiting..<waiting.count {
-      guard let found = waiting[place], mayStart(found.request) else { continue }
-      waiting[place] = nil
+  mutating func next(_ mayStart: (TransferRequest) -> Bool) -> (QueuedRequest, index: Int)? {
+    guard mayStartNext else { return nil }
+    skipDequeued()
+    for index in firstWaiting..<waiting.count {
+      guard let found = waiting[index], mayStart(found.request) else { continue }
+      waiting[index] = nil
       waitingCount -= 1
       activeCount += 1
-      return (found, place)
+      return (found, index)
     }
     return nil
   }
 
   /// Undoes the last ``next(_:)``.
-  mutating func putBack(_ taken: QueuedRequest, at place: Int) {
-    waiting[place] = taken
-    firstWaiting = min(firstWaiting, place)
+  mutating func putBack(_ queued: QueuedRequest, at index: Int) {
+    waiting[index] = queued
+    firstWaiting = min(firstWaiting, index)
     waitingCount += 1
     activeCount -= 1
   }
 
-  private var hasPlace: Bool {
+  private var mayStartNext: Bool {
     waitingCount > 0 && activeCount < (sharing == .multiplexed ? streams : connections)
   }
 
-  private mutating func skipTaken() {
+  private mutating func skipDequeued() {
     while firstWaiting < waiting.count, waiting[firstWaiting] == nil {
       firstWaiting += 1
     }
@@ -95,7 +95,7 @@ struct OriginLine {
     removeAll(where: { ids.contains($0.request.id) })
   }
 
-  mutating func noteEnd() {
+  mutating func recordEnd() {
     activeCount -= 1
   }
 
@@ -110,13 +110,13 @@ struct OriginLine {
 
   /// Learns from a transfer's end: after a failure of HTTP/3, the next attempt avoids it, as
   /// libcurl falls back only when it cannot connect.
-  mutating func noteHTTP3(
+  mutating func recordHTTP3(
     wasTried: Bool,
     isRequested: Bool,
-    answer: ResponseHead.Version?,
+    respondedVersion: ResponseHead.Version?,
     failure: ErrorCode?
   ) -> Lesson {
-    let isOlder = answer.map { $0 != .http3 } ?? false
+    let isOlder = respondedVersion.map { $0 != .http3 } ?? false
     if wasTried, isOlder {
       avoidsHTTP3 = true
     } else if wasTried, let failure, Self.losses.contains(failure) {
@@ -130,9 +130,9 @@ struct OriginLine {
 
   private mutating func removeAll(where isMeant: (QueuedRequest) -> Bool) -> [QueuedRequest] {
     var removed: [QueuedRequest] = []
-    for place in waiting.indices {
-      guard let queued = waiting[place], isMeant(queued) else { continue }
-      waiting[place] = nil
+    for index in waiting.indices {
+      guard let queued = waiting[index], isMeant(queued) else { continue }
+      waiting[index] = nil
       removed.append(queued)
     }
     waitingCount -= removed.count

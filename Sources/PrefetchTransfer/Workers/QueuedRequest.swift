@@ -12,7 +12,7 @@ final class QueuedRequest: Sendable {
 
   /// Difference of a repeated request from the first; the loop does not see the repetition.
   final class Repetition: Sendable {
-    enum Way: Sendable {
+    enum Mode: Sendable {
       case asBefore
       /// Over HTTP/1.1, which marks the end of every body.
       case overHTTP1
@@ -20,15 +20,15 @@ final class QueuedRequest: Sendable {
       case overHTTP2(refusal: Failure)
     }
 
-    let way: Way
+    let mode: Mode
     let isOnFreshConnection: Bool
     /// Number of earlier requests.
     let requestCount: Int
     /// Bytes that earlier requests received.
     let wireBytes: Int64
 
-    init(_ way: Way, isOnFreshConnection: Bool, after figures: TransferFigures) {
-      self.way = way
+    init(_ mode: Mode, isOnFreshConnection: Bool, after figures: TransferFigures) {
+      self.mode = mode
       self.isOnFreshConnection = isOnFreshConnection
       requestCount = figures.requestCount
       wireBytes = figures.wireBytes
@@ -48,12 +48,12 @@ final class QueuedRequest: Sendable {
   }
 
   func repeated(
-    _ way: Repetition.Way? = nil,
+    _ mode: Repetition.Mode? = nil,
     isOnFreshConnection: Bool = false,
     after figures: TransferFigures
   ) -> QueuedRequest {
     let repetition = Repetition(
-      way ?? repetition?.way ?? .asBefore,
+      mode ?? repetition?.mode ?? .asBefore,
       isOnFreshConnection: isOnFreshConnection,
       after: figures
     )
@@ -77,7 +77,7 @@ final class QueuedRequest: Sendable {
   /// Counts received bytes against the allowances; returns whether they are accepted.
   ///
   /// Up to `overdraft`, bytes that libcurl has already read are accepted: they may end the body.
-  func mayTake(_ bytes: Int64, overdraft: inout Int64) -> Bool {
+  func mayAccept(_ bytes: Int64, overdraft: inout Int64) -> Bool {
     let rests = allowances.map { allowance in
       allowance.withLock { rest in
         rest -= bytes

@@ -36,19 +36,20 @@ struct RateBuckets: Sendable {
   }
 
   /// Books bytes (or none) for a request; returns when the next bytes may come.
-  mutating func take(_ bytes: Int64, for request: TransferRequest, at now: Duration) -> Duration {
+  mutating func consume(_ bytes: Int64, for request: TransferRequest, at now: Duration) -> Duration
+  {
     followTimetable(at: now)
-    whole?.take(bytes, at: now)
+    whole?.consume(bytes, at: now)
     var readyAt = whole?.readyAt ?? now
     // The timetable may change the rate before the debt is paid.
     if let looksAgain { readyAt = min(readyAt, looksAgain) }
     if let ratePerHost {
       let host = request.url.host
-      hosts[host, default: Self.bucket(ratePerHost, now)].take(bytes, at: now)
+      hosts[host, default: Self.bucket(ratePerHost, now)].consume(bytes, at: now)
       readyAt = max(readyAt, hosts[host]?.readyAt ?? now)
     }
     if let group = request.rateGroup {
-      groups[group.name, default: Self.bucket(group.rate, now)].take(bytes, at: now)
+      groups[group.name, default: Self.bucket(group.rate, now)].consume(bytes, at: now)
       readyAt = max(readyAt, groups[group.name]?.readyAt ?? now)
     }
     return readyAt

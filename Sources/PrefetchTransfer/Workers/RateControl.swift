@@ -23,7 +23,7 @@ final class RateControl {
   func mayStart(_ request: TransferRequest) -> Bool {
     guard holds(request) else { return true }
     let now = Uptime.now()
-    let readyAt = buckets.withLock { $0.take(0, for: request, at: now) }
+    let readyAt = buckets.withLock { $0.consume(0, for: request, at: now) }
     guard readyAt > now else { return true }
     nextStart = min(nextStart ?? readyAt, readyAt)
     return false
@@ -35,10 +35,10 @@ final class RateControl {
     return true
   }
 
-  /// Books new bytes, and pauses a transfer in debt.
-  func note(_ lane: Lane) {
+  /// Charges new bytes, and pauses a transfer in debt.
+  func charge(_ lane: Lane) {
     let now = Uptime.now()
-    lane.resumesAt = book(lane, at: now)
+    lane.resumesAt = charge(lane, at: now)
     guard lane.resumesAt > now, !lane.isPaused else { return }
     lane.isPaused = true
     lane.handle.pause()
@@ -50,7 +50,7 @@ final class RateControl {
     let now = Uptime.now()
     for lane in paused where lane.resumesAt <= now {
       // Other transfers may have used the rate meanwhile.
-      lane.resumesAt = book(lane, at: now)
+      lane.resumesAt = charge(lane, at: now)
       guard lane.resumesAt <= now else { continue }
       lane.isPaused = false
       lane.handle.resume()
@@ -59,15 +59,15 @@ final class RateControl {
   }
 
   func end(_ lane: Lane) {
-    _ = book(lane, at: Uptime.now())
+    _ = charge(lane, at: Uptime.now())
     paused.removeAll { $0 === lane }
   }
 
-  private func book(_ lane: Lane, at now: Duration) -> Duration {
+  private func charge(_ lane: Lane, at now: Duration) -> Duration {
     guard let request = lane.transfer?.request else { return now }
     let size = lane.handle.wireSize
-    let bytes = max(0, size - lane.bookedSize)
-    lane.bookedSize = size
-    return buckets.withLock { $0.take(bytes, for: request, at: now) }
+    let bytes = max(0, size - lane.chargedSize)
+    lane.chargedSize = size
+    return buckets.withLock { $0.consume(bytes, for: request, at: now) }
   }
 }

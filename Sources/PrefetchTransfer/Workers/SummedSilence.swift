@@ -10,16 +10,16 @@ struct SummedSilence: Hashable, Sendable {
 
   private static let shortestPause = Duration.milliseconds(250)
 
-  mutating func noteByte(at now: Duration) {
+  mutating func recordByte(at now: Duration) {
     lastByteAt = max(lastByteAt, now)
   }
 
-  /// Adds the pause since `start`; returns true when the patience is used up.
-  mutating func note(since start: Duration, until now: Duration, patience: Duration) -> Bool {
+  /// Adds the pause since `start`; returns true when the limit is reached.
+  mutating func addPause(since start: Duration, until now: Duration, limit: Duration) -> Bool {
     let begin = max(start, lastByteAt)
-    guard now - begin >= min(Self.shortestPause, patience / 4) else { return false }
+    guard now - begin >= min(Self.shortestPause, limit / 4) else { return false }
     sum += max(.zero, now - max(begin, countedUntil))
     countedUntil = max(countedUntil, now)
-    return sum >= patience
+    return sum >= limit
   }
 }

@@ -10,13 +10,13 @@ extension TransferWorker {
     advance(origin)
   }
 
-  private mutating func line(up queued: QueuedRequest, goesFirst: Bool = false) {
+  private mutating func line(up queued: QueuedRequest, atFront: Bool = false) {
     let origin = queued.assignment.origin
     let pool = pool(of: queued, overHTTP1: needsHTTP1(queued))
     if !pool.options.of(queued.request.url.scheme).mayShareConnection {
-      lines[origin].noteAnswer(isTextual: true)
+      lines[origin].recordResponse(isTextual: true)
     }
-    lines[origin].enqueue(queued, pool: pool.number, goesFirst: goesFirst)
+    lines[origin].enqueue(queued, pool: pool.number, atFront: atFront)
     waitingCount += 1
   }
 
@@ -27,7 +27,7 @@ extension TransferWorker {
   // Inlining would copy the request.
   @inline(never)
   private func lacksEndOverHTTP2(_ queued: QueuedRequest) -> Bool {
-    switch queued.repetition?.way {
+    switch queued.repetition?.mode {
     case .overHTTP1: return true
     case .overHTTP2: return false
     case .asBefore, nil: break
@@ -53,14 +53,14 @@ extension TransferWorker {
     _ lane: Lane
   ) -> Bool {
     let queued = ended.queued
-    if lane.isHeldBack {
+    if lane.isWithheld {
       // The request keeps its slot.
       start(queued.repeated(isOnFreshConnection: true, after: result.figures))
       return true
     }
     let origin = queued.assignment.origin
     let next: QueuedRequest
-    switch queued.repetition?.way {
+    switch queued.repetition?.mode {
     case nil, .asBefore:
       if ended.hasOpenEnd {
         lines[origin].hasOpenEnds = true
@@ -76,8 +76,8 @@ extension TransferWorker {
       return false
     }
     // Another pool may have no connection left for it.
-    endPlace(of: origin)
-    line(up: next, goesFirst: true)
+    releaseSlot(of: origin)
+    line(up: next, atFront: true)
     advance(origin)
     return true
   }
@@ -114,21 +114,21 @@ extension TransferWorker {
   }
 
   private mutating func startNext(of origin: Int) -> Bool {
-    while let (queued, place) = lines[origin].next(rates.mayStart) {
-      let answer = places.withLock { [number] in
-        $0.take(number, host: origin, knowing: queued.assignment.troubles)
+    while let (queued, index) = lines[origin].next(rates.mayStart) {
+      let verdict = slots.withLock { [number] in
+        $0.acquire(number, host: origin, knowing: queued.assignment.troubles)
       }
-      switch answer {
+      switch verdict {
       case .granted:
         waitingCount -= 1
         start(queued)
         return true
       case .outdated:
         waitingCount -= 1
-        lines[origin].noteEnd()
+        lines[origin].recordEnd()
         giveBack(queued)
       case .full:
-        lines[origin].putBack(queued, at: place)
+        lines[origin].putBack(queued, at: index)
         starve(origin)
         return false
       }
@@ -158,10 +158,10 @@ extension TransferWorker {
     let isOverHTTP1 = needsHTTP1(queued)
     let pool = pool(of: queued, overHTTP1: isOverHTTP1)
     let options = pool.options
-    if lines[origin].isMixed { shutIdle(of: origin, besides: pool) }
+    if lines[origin].isMixed { shutIdle(of: origin, except: pool) }
     do throws(Failure) {
       if let objection = pool.objection { throw objection }
-      let lane = try takeLane(for: origin, in: pool)
+      let lane = try acquireLane(for: origin, in: pool)
       let heldBy = rates.holds(queued.request) ? rates : nil
       let transfer = lane.load(queued, staging: staging, heldBy: heldBy)
       transfer.isOverHTTP1 = isOverHTTP1
@@ -179,13 +179,13 @@ extension TransferWorker {
       if lane.mayShareConnection { sharingCount += 1 }
       running.append(lane)
     } catch {
-      endPlace(of: origin)
+      releaseSlot(of: origin)
       report(TransferResult(.failure(error), figures: TransferFigures()), of: queued)
     }
   }
 
   /// Returns an idle lane, if possible the origin's last one, which needs the least change.
-  private mutating func takeLane(
+  private mutating func acquireLane(
     for origin: Int,
     in pool: ConnectionPool
   ) throws(Failure) -> Lane {
@@ -199,8 +199,8 @@ extension TransferWorker {
   }
 
   /// Closes idle connections in other pools, which count towards the host's limit.
-  private func shutIdle(of origin: Int, besides pool: ConnectionPool) {
-    sockets.shutIdle(of: origin, besides: pool.number) { connection in
+  private func shutIdle(of origin: Int, except pool: ConnectionPool) {
+    sockets.shutIdle(of: origin, except: pool.number) { connection in
       running.contains { lane in
         // The connection of a lane is unknown at first.
         lane.connection.map { $0 === connection } ?? (ObjectIdentifier(lane) == connection.opener)
@@ -231,14 +231,14 @@ extension TransferWorker {
     Failure(.cancelled, "the transfer from `\(request.url.authority)` was cancelled")
   }
 
-  mutating func endPlace(of origin: Int) {
-    lines[origin].noteEnd()
-    places.withLock { [number] in $0.giveBack(number) }
+  mutating func releaseSlot(of origin: Int) {
+    lines[origin].recordEnd()
+    slots.withLock { [number] in $0.giveBack(number) }
   }
 
   /// Returns all queued requests of a host to the loop, which must learn of the trouble first.
   mutating func hold(_ origin: Int) {
-    places.withLock { $0.noteTrouble(of: origin) }
+    slots.withLock { $0.recordTrouble(of: origin) }
     let unsent = lines[origin].removeAll()
     waitingCount -= unsent.count
     for queued in unsent { giveBack(queued) }

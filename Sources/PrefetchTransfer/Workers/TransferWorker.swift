@@ -24,7 +24,7 @@ struct TransferWorker {
   let sockets = OpenSockets()
   var pools: ConnectionPools
   let rates: RateControl
-  let places: Locked<WirePlaces>
+  let slots: Locked<WireSlots>
   private let silence: Locked<SummedSilence>
   var lines: [OriginLine] = []
   var running: [Lane] = []
@@ -51,7 +51,7 @@ struct TransferWorker {
     orders: [Mailbox<WorkerOrder>],
     reports: Mailbox<WorkerReport>,
     buckets: Locked<RateBuckets>,
-    places: Locked<WirePlaces>,
+    slots: Locked<WireSlots>,
     silence: Locked<SummedSilence>
   ) throws(Failure) {
     self.number = number
@@ -60,7 +60,7 @@ struct TransferWorker {
     self.staging = staging
     self.orders = orders
     self.reports = reports
-    self.places = places
+    self.slots = slots
     self.silence = silence
     outgoing = WorkerReport(worker: number)
     rates = RateControl(buckets)
@@ -96,7 +96,7 @@ struct TransferWorker {
   // MARK: Orders
 
   private mutating func obey() {
-    orders[number].take(into: &incoming)
+    orders[number].drain(into: &incoming)
     var cancelled: Set<TransferID> = []
     for order in incoming {
       switch order {
@@ -107,14 +107,14 @@ struct TransferWorker {
       case .cancel(let id):
         cancelled.insert(id)
       case .interrupt(let id):
-        for lane in running where lane.transfer?.request.id == id { lane.transfer?.valueAll() }
+        for lane in running where lane.transfer?.request.id == id { lane.transfer?.keepAnyPart() }
         cancelled.insert(id)
       case .stop:
         isStopping = true
       }
     }
     if !incoming.isEmpty {
-      places.withLock { [number] in $0.noteLooked(number) }
+      slots.withLock { [number] in $0.clearCall(number) }
     }
     incoming.removeAll(keepingCapacity: true)
     if !cancelled.isEmpty { cancel(cancelled) }
@@ -122,7 +122,7 @@ struct TransferWorker {
 
   private func wakeWaiting() {
     guard orders.count > 1 else { return }
-    guard let other = places.withLock({ [number] in $0.nextWaiting(besides: number) }) else {
+    guard let other = slots.withLock({ [number] in $0.nextWaiting(except: number) }) else {
       return
     }
     orders[other].bell.ring()
@@ -174,7 +174,7 @@ struct TransferWorker {
         lane.handle.lookAgain()
         mustPerform = true
       }
-      let arrived = lane.watch.note(transfer, at: now)
+      let arrived = lane.watch.update(transfer, at: now)
       if arrived > 0 {
         outgoing.progressed(transfer.request.id, transfer.advance(by: arrived))
       }
@@ -231,7 +231,7 @@ struct TransferWorker {
     settle(lane, .concluded(failure))
   }
 
-  mutating func settle(_ lane: Lane, _ ending: RunningTransfer.Ending) {
+  mutating func settle(_ lane: Lane, _ completion: RunningTransfer.Completion) {
     guard let transfer = lane.transfer else { return }
     let queued = transfer.queued
     let version = transfer.version
@@ -240,7 +240,7 @@ struct TransferWorker {
     figures.started = lane.startedAt
     lane.handle.measure(&figures, receivedSize: transfer.receivedSize)
     // libcurl reads the clock only at events.
-    let isCut = if case .brokenOff = ending { true } else { transfer.isGivenUp }
+    let isCut = if case .brokenOff = completion { true } else { transfer.isGivenUp }
     if isCut {
       figures.total = max(figures.total ?? .zero, Uptime.wallTime() - lane.startedAt)
     }
@@ -252,7 +252,7 @@ struct TransferWorker {
     }
     figures.unexpectedKey = lane.pool.unexpectedKey(of: lane.origin)
     figures.trace = lane.trace
-    var result = transfer.result(ending, figures)
+    var result = transfer.result(completion, figures)
     lane.rates?.end(lane)
     multi.remove(lane.handle)
     running[running.count - 1].position = lane.position
@@ -265,43 +265,44 @@ struct TransferWorker {
     if !lane.isPaused, idle[pool].count < Self.idleLaneLimit { idle[pool].append(lane) }
     let origin = lane.origin
     if transfer.triesHTTP3 || lines[origin].avoidsHTTP3 {
-      let lesson = lines[origin].noteHTTP3(
+      let lesson = lines[origin].recordHTTP3(
         wasTried: transfer.triesHTTP3,
         isRequested: transfer.isRequested,
-        answer: version,
+        respondedVersion: version,
         failure: result.failure?.code
       )
       if lesson == .mustTryOlder { return start(queued) }
       if lesson == .didFallBack { result = result.teaching(.noHTTP3) }
     }
-    if lane.isHeldBack || transfer.hasOpenEnd || transfer.isOverHTTP1, case .concluded = ending {
+    if lane.isWithheld || transfer.hasOpenEnd || transfer.isOverHTTP1, case .concluded = completion
+    {
       if repeatRequest(transfer, result, lane) { return }
       result = taught(result, queued)
     }
-    endPlace(of: origin)
+    releaseSlot(of: origin)
     if let version {
-      lines[origin].noteAnswer(isTextual: version.isTextual)
+      lines[origin].recordResponse(isTextual: version.isTextual)
     }
-    if let order = queued.request.order,
+    if let order = queued.request.expectedOutcome,
       let outcome = order.outcome(
         of: result.outcome,
         result.figures,
-        confirming: queued.request.confirming,
+        confirming: queued.request.storedForConfirmation,
         at: Uptime.wallTime()
       )
     {
       outgoing.judged(queued.request.id, outcome, origin: queued.assignment.origin)
-      return goOn(with: origin)
+      return continueLine(with: origin)
     }
     let isTrouble = result.isTrouble
     report(result, of: queued, isTrouble: isTrouble)
     if isTrouble { hold(origin) }
-    goOn(with: origin)
+    continueLine(with: origin)
   }
 
   private func taught(_ result: TransferResult, _ queued: QueuedRequest) -> TransferResult {
-    let failures = AnswerFailures(host: queued.request.url.authority)
-    switch queued.repetition?.way {
+    let failures = ResponseFailures(host: queued.request.url.authority)
+    switch queued.repetition?.mode {
     case .overHTTP1:
       if let refusal = result.http1Refusal {
         return result.failed(failures.openStream(refused: refusal))
@@ -314,7 +315,7 @@ struct TransferWorker {
     }
   }
 
-  private mutating func goOn(with origin: Int) {
+  private mutating func continueLine(with origin: Int) {
     advance(origin)
     if lines[origin].waitingCount <= Self.fewWaiting { mustReport = true }
   }

@@ -87,8 +87,8 @@ struct SchemaProbeTests {
     let schema = try Self.verdictsOfSchema(about: probes)
     var unlisted: [String] = []
     var listed: [Int: Int] = [:]
-    for (probe, (isTaken, isAllowed)) in zip(probes, zip(await program, schema))
-    where isTaken != isAllowed {
+    for (probe, (isAccepted, isAllowed)) in zip(probes, zip(await program, schema))
+    where isAccepted != isAllowed {
       let exception = Self.exceptions.firstIndex {
         isAllowed && $0.paths.contains(probe.path) && $0.changes?.contains(probe.change) ?? true
       }
@@ -96,7 +96,7 @@ struct SchemaProbeTests {
         listed[exception, default: 0] += 1
       } else {
         unlisted.append(
-          "\(probe.path): \(probe.change) is \(isTaken ? "taken" : "refused"): \(probe.document)"
+          "\(probe.path): \(probe.change) is \(isAccepted ? "taken" : "refused"): \(probe.document)"
         )
       }
     }
@@ -114,8 +114,8 @@ struct SchemaProbeTests {
     let probes = try Self.probes().enumerated().filter { $0.offset.isMultiple(of: 40) }.map(
       \.element
     )
-    let taken = probes.filter(Self.isTaken)
-    #expect((probes.count / 10..<probes.count / 2).contains(taken.count))
+    let accepted = probes.filter(Self.isAccepted)
+    #expect((probes.count / 10..<probes.count / 2).contains(accepted.count))
   }
 
   private static func probes() throws -> [SchemaProbe] {
@@ -152,14 +152,14 @@ struct SchemaProbeTests {
 
   private static func verdicts(of probes: [SchemaProbe]) async -> [Bool] {
     let half = probes.count / 2
-    async let first = probes[..<half].map(isTaken)
-    async let second = probes[half...].map(isTaken)
+    async let first = probes[..<half].map(isAccepted)
+    async let second = probes[half...].map(isAccepted)
     return await first + second
   }
 
   /// Returns whether the program accepts a configuration; all files exist except those below
   /// `/missing`.
-  private static func isTaken(_ probe: SchemaProbe) -> Bool {
+  private static func isAccepted(_ probe: SchemaProbe) -> Bool {
     let document = Array(probe.document.utf8)
     let environment = ConfigurationEnvironment(
       readFile: { path in

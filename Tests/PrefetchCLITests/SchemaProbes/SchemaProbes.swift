@@ -26,21 +26,21 @@ struct SchemaProbes {
     visit(configuration, at: "", { $0 }, below: { $0 })
   }
 
-  /// `place` makes the document with a value at the path; `below` makes the one for its parts.
+  /// `embed` makes the document with a value at the path; `below` makes the one for its parts.
   private mutating func visit(
     _ value: JSONValue,
     at path: String,
-    _ place: (JSONValue) -> JSONValue,
+    _ embed: (JSONValue) -> JSONValue,
     below: (JSONValue) -> JSONValue
   ) {
-    if !path.isEmpty { add(values.map { ($0, $0) }, at: path, place(Self.mark)) }
+    if !path.isEmpty { add(values.map { ($0, $0) }, at: path, embed(Self.mark)) }
     switch value {
     case .object(let members):
       visit(members, at: path, below)
     case .array(let elements):
       for element in elements {
-        let place = { (value: JSONValue) in below(.array([value])) }
-        visit(element, at: "\(path)[]", place, below: place)
+        let embed = { (value: JSONValue) in below(.array([value])) }
+        visit(element, at: "\(path)[]", embed, below: embed)
       }
     case .null, .bool, .integer, .double, .string:
       break
@@ -50,22 +50,22 @@ struct SchemaProbes {
   private mutating func visit(
     _ members: [(String, JSONValue)],
     at path: String,
-    _ place: (JSONValue) -> JSONValue
+    _ embed: (JSONValue) -> JSONValue
   ) {
     let more = keys.map { ("key \($0)", $0) }
-    add(more, at: path, place(.object(members.filter(Self.isFlat) + [(Self.word, 1)])))
+    add(more, at: path, embed(.object(members.filter(Self.isFlat) + [(Self.word, 1)])))
     for (key, value) in members {
       let siblings = members.filter { $0.0 != key }
       let (flat, needed) = (siblings.filter(Self.isFlat), siblings.filter(Self.isNeeded))
       let below = path.isEmpty ? key : "\(path).\(key)"
-      add([("no key", "null")], at: below, place(.object(siblings)))
+      add([("no key", "null")], at: below, embed(.object(siblings)))
       for spelling in Self.spellings(of: key) {
-        add([("as \(spelling)", "null")], at: below, place(.object(flat + [(spelling, value)])))
+        add([("as \(spelling)", "null")], at: below, embed(.object(flat + [(spelling, value)])))
       }
       visit(value, at: below) {
-        place(.object(flat + [(key, $0)]))
+        embed(.object(flat + [(key, $0)]))
       } below: {
-        place(.object(needed + [(key, $0)]))
+        embed(.object(needed + [(key, $0)]))
       }
     }
   }

@@ -11,7 +11,7 @@ struct SendingPauseTests {
     #expect(pause.isOver(at: now))
     var lengths: [Duration] = []
     for _ in 0..<30 {
-      pause = pause.afterFailure(at: now, asked: nil)
+      pause = pause.afterFailure(at: now, retryAfter: nil)
       lengths.append((pause.until ?? now) - now)
     }
     #expect(lengths.prefix(4) == [.seconds(60), .seconds(120), .seconds(240), .seconds(480)])
@@ -19,16 +19,18 @@ struct SendingPauseTests {
   }
 
   @Test("A collector that fails gets the pause that it asks for")
-  func asked() {
-    let pause = SendingPause().afterFailure(at: now, asked: .seconds(3600))
+  func serverPause() {
+    let pause = SendingPause().afterFailure(at: now, retryAfter: .seconds(3600))
     #expect(!pause.isOver(at: now + .seconds(3599)))
     #expect(pause.isOver(at: now + .seconds(3600)))
-    #expect(SendingPause().afterFailure(at: now, asked: .seconds(1)).until == now + .seconds(60))
+    #expect(
+      SendingPause().afterFailure(at: now, retryAfter: .seconds(1)).until == now + .seconds(60)
+    )
   }
 
   @Test("The pause of a collector ends when the clock was set back")
   func clock() {
-    let pause = SendingPause().afterFailure(at: now, asked: .seconds(3600))
+    let pause = SendingPause().afterFailure(at: now, retryAfter: .seconds(3600))
     #expect(pause.isOver(at: now + .seconds(-1)))
   }
 }

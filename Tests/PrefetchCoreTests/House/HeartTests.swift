@@ -58,9 +58,9 @@ struct HeartTests {
   }
 
   /// Decisions that belong into one file, and the files.
-  private static let places: [(words: [String], files: Set<String>)] = [
-    (["Revalidation", "confirms"], ["Exchange+Answers.swift"]),
-    (["askOrigin"], ["Exchange+Answers.swift"]),
+  private static let decisions: [(words: [String], files: Set<String>)] = [
+    (["Revalidation", "confirms"], ["Exchange+Responses.swift"]),
+    (["fallBackToOrigin"], ["Exchange+Responses.swift"]),
     // Only the table of run modes decides what a kind of run does.
     (["mode", "run"], []), (["mode", "plan"], []), (["mode", "get"], []),
     (["func", "isQuiescent"], ["Obligations.swift"]),
@@ -68,8 +68,8 @@ struct HeartTests {
     (
       ["dropConditions"],
       [
-        "Exchange+Answers.swift", "Exchange.swift", "Dispatcher+Bundles.swift",
-        "Dispatcher+Parts.swift",
+        "Exchange+Responses.swift", "Exchange.swift", "Dispatcher+Bundles.swift",
+        "Dispatcher+FurtherDocuments.swift",
       ]
     ),
   ]
@@ -88,8 +88,8 @@ struct HeartTests {
   }
 
   @Test("The meaning of a response is decided in one place")
-  func places() {
-    for (words, files) in Self.places {
+  func decisions() {
+    for (words, files) in Self.decisions {
       #expect(Self.files(with: words) == files, "\(words.joined(separator: "."))")
     }
   }

@@ -66,12 +66,12 @@ struct ImportRules {
       } else if standard[found.module] == nil, !declared.contains(found.module) {
         problems.append("the package does not give `\(found.module)` to \(target)")
       }
-      let isOurs = row(of: found.module) != nil
+      let isOwnTarget = row(of: found.module) != nil
       if homes[found.module] != nil, found.access != "internal" {
         problems.append("`\(found.module)` must be an `internal import`")
       }
       if found.access == "public" { problems.append("`public import \(found.module)`") }
-      if found.access == "package", !isOurs, homes[found.module] == nil {
+      if found.access == "package", !isOwnTarget, homes[found.module] == nil {
         problems.append("`\(found.module)` is shown to other targets")
       }
       return problems.map { "\(found.line): \($0)" }

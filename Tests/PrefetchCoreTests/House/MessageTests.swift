@@ -79,14 +79,14 @@ import Testing
     )
     for (code, step) in NextStep.table {
       #expect(literals.contains(code), "no message has the code \(code)")
-      #expect(Self.isPlain(step), "\(code): \(step)")
+      #expect(Self.isCommonLanguage(step), "\(code): \(step)")
     }
     for code in ErrorCode.allCases {
-      #expect(Self.isPlain(code.nextStep), "\(code.rawValue): \(code.nextStep)")
+      #expect(Self.isCommonLanguage(code.nextStep), "\(code.rawValue): \(code.nextStep)")
     }
   }
 
-  private static func isPlain(_ step: String) -> Bool {
+  private static func isCommonLanguage(_ step: String) -> Bool {
     !step.isEmpty && !step.hasSuffix(".") && step.split(separator: " ").count <= mostWords
   }
 
@@ -95,7 +95,8 @@ import Testing
   private static let mostWords = 25
 
   private static let speakers = reporters.union([
-    "Failure", "note", "invalid", "Malformed", "Fault", "reject", "announce", "Trouble",
+    "Failure", "note", "addNotice", "recordRepair", "invalid", "Malformed", "Fault", "reject",
+    "announce", "Trouble",
   ])
 
   @Test("A message has at most 25 words before the step that it names")

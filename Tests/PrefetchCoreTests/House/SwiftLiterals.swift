@@ -48,8 +48,8 @@ struct SwiftLiterals {
 
   private func callee(of index: Int) -> String? {
     var depth = 0
-    for place in tokens[..<index].indices.reversed() {
-      switch tokens[place] {
+    for tokenIndex in tokens[..<index].indices.reversed() {
+      switch tokens[tokenIndex] {
       case .mark(")"), .mark("]"), .mark("}"): depth += 1
       case .mark("["), .mark("{"):
         guard depth > 0 else { return nil }
@@ -59,7 +59,7 @@ struct SwiftLiterals {
           depth -= 1
           continue
         }
-        guard place > 0, case .word(let word) = tokens[place - 1] else { return nil }
+        guard tokenIndex > 0, case .word(let word) = tokens[tokenIndex - 1] else { return nil }
         return word
       default: break
       }
@@ -133,7 +133,7 @@ struct SwiftLiterals {
     let quotes = holds("\"\"\"") ? "\"\"\"" : "\""
     position += quotes.count
     var literal = ""
-    let place = tokens.count
+    let tokenIndex = tokens.count
     while position < text.count, !holds(quotes + signs) {
       guard holds("\\" + signs) else {
         literal.append(text[position])
@@ -152,8 +152,8 @@ struct SwiftLiterals {
     }
     position += quotes.count + signs.count
     // The code of an interpolation is of no interest, its literals are.
-    for case .literal(let text) in tokens[place...] { inner.append(text) }
-    tokens.replaceSubrange(place..., with: [.literal(literal)])
+    for case .literal(let text) in tokens[tokenIndex...] { inner.append(text) }
+    tokens.replaceSubrange(tokenIndex..., with: [.literal(literal)])
   }
 
   private mutating func join() {

@@ -69,20 +69,21 @@ struct TypeMeasures {
       !all[index + 1].word.isEmpty, all[index + 1].word != "func", all[index + 1].word != "var"
     else { return nil }
     var path = [all[index + 1].word]
-    var place = index + 2
-    while place + 1 < all.count, all[place].mark == UInt8(ascii: "."), !all[place + 1].word.isEmpty
+    var position = index + 2
+    while position + 1 < all.count, all[position].mark == UInt8(ascii: "."),
+      !all[position + 1].word.isEmpty
     {
-      path.append(all[place + 1].word)
-      place += 2
+      path.append(all[position + 1].word)
+      position += 2
     }
-    while place < all.count, all[place].mark != UInt8(ascii: "{") { place += 1 }
-    guard place < all.count else { return nil }
+    while position < all.count, all[position].mark != UInt8(ascii: "{") { position += 1 }
+    guard position < all.count else { return nil }
     var name = path.joined(separator: ".")
     if !isExtension, let outer = Self.name(of: scopes) { name = "\(outer).\(name)" }
     types[name, default: Measure()].files.insert(file)
     if isExtension { types[name]?.extensions.insert(file) }
     if word == "class" || word == "actor" { types[name]?.isClass = true }
-    return (.type(name), place)
+    return (.type(name), position)
   }
 
   private static func name(of scopes: [Scope]) -> String? {
@@ -91,15 +92,15 @@ struct TypeMeasures {
   }
 
   private static func isStatic(_ all: [SwiftTokens.Token], _ index: Int) -> Bool {
-    var place = index - 1
-    while place >= 0 {
-      let token = all[place]
+    var position = index - 1
+    while position >= 0 {
+      let token = all[position]
       if token.word == "static" || token.word == "class" { return true }
       let isModifier = ends.contains(token.word) && !["let", "var", "case"].contains(token.word)
       let isOfSet =
         ["set"].contains(token.word) || [UInt8(ascii: "("), UInt8(ascii: ")")].contains(token.mark)
       guard isModifier || isOfSet, token.line >= all[index].line - 1 else { return false }
-      place -= 1
+      position -= 1
     }
     return false
   }
@@ -107,60 +108,60 @@ struct TypeMeasures {
   /// Returns the names that a declaration stores, and the index after it.
   private static func stored(_ all: [SwiftTokens.Token], _ index: Int) -> ([String], Int) {
     var names: [String] = []
-    var place = index + 1
+    var position = index + 1
     var depth = 0
     var wantsName = true
-    while place < all.count {
-      let token = all[place]
+    while position < all.count {
+      let token = all[position]
       switch token.mark {
       case UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: "<"): depth += 1
       case UInt8(ascii: ")"), UInt8(ascii: "]"): depth -= 1
-      case UInt8(ascii: ">") where all[place - 1].mark != UInt8(ascii: "-"): depth -= 1
+      case UInt8(ascii: ">") where all[position - 1].mark != UInt8(ascii: "-"): depth -= 1
       case UInt8(ascii: ",") where depth == 0: wantsName = true
-      case UInt8(ascii: "=") where depth == 0: return (names, end(of: all, place))
+      case UInt8(ascii: "=") where depth == 0: return (names, end(of: all, position))
       case UInt8(ascii: "{"):
         let isWatched =
-          place + 1 < all.count && ["didSet", "willSet"].contains(all[place + 1].word)
-        return (isWatched ? names : [], place)
-      case UInt8(ascii: "}"), UInt8(ascii: ";"): return (names, place)
+          position + 1 < all.count && ["didSet", "willSet"].contains(all[position + 1].word)
+        return (isWatched ? names : [], position)
+      case UInt8(ascii: "}"), UInt8(ascii: ";"): return (names, position)
       default: break
       }
       if wantsName, !token.word.isEmpty {
         names.append(token.word)
         wantsName = false
-      } else if token.line > all[place - 1].line, depth == 0,
+      } else if token.line > all[position - 1].line, depth == 0,
         ends.contains(token.word) || token.mark == UInt8(ascii: "@")
           || token.mark == UInt8(ascii: "#")
       {
-        return (names, place)
+        return (names, position)
       }
-      place += 1
+      position += 1
     }
-    return (names, place)
+    return (names, position)
   }
 
   /// Returns the index after a value: at the next declaration's line or an unmatched closing brace.
   private static func end(of all: [SwiftTokens.Token], _ start: Int) -> Int {
-    var place = start
+    var position = start
     var depth = 0
-    while place < all.count {
-      let token = all[place]
+    while position < all.count {
+      let token = all[position]
       switch token.mark {
       case UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
       case UInt8(ascii: ")"), UInt8(ascii: "]"): depth -= 1
       case UInt8(ascii: "}"):
         depth -= 1
-        if depth < 0 { return place }
+        if depth < 0 { return position }
       default: break
       }
-      if place > start, depth == 0, token.line > all[place - 1].line,
+      if position > start, depth == 0, token.line > all[position - 1].line,
         ends.contains(token.word) || token.mark == UInt8(ascii: "@")
           || token.mark == UInt8(ascii: "#")
       {
-        return place
+        return position
       }
-      place += 1
+      position += 1
     }
-    return place
+    return position
   }
 }

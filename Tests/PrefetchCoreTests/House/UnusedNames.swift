@@ -4,7 +4,7 @@
 struct UnusedNames {
   struct Declaration: Hashable {
     var name: String
-    var place: String
+    var location: String
   }
 
   private var declarations: [Declaration] = []
@@ -27,7 +27,7 @@ struct UnusedNames {
     }
     for (index, token) in all.enumerated() where !token.word.isEmpty {
       if declared.contains(index) {
-        declarations.append(Declaration(name: token.word, place: "\(file):\(token.line)"))
+        declarations.append(Declaration(name: token.word, location: "\(file):\(token.line)"))
       } else {
         mentioned.insert(token.word)
       }
@@ -37,7 +37,7 @@ struct UnusedNames {
   /// Declared names without any mention, sorted.
   var unused: [Declaration] {
     declarations.filter { !mentioned.contains($0.name) }
-      .sorted { ($0.name, $0.place) < ($1.name, $1.place) }
+      .sorted { ($0.name, $0.location) < ($1.name, $1.location) }
   }
 
   /// Returns the indices of an enumeration's case names; none for the cases of a `switch`.

@@ -19,7 +19,7 @@ import Testing
     for file in files { names.add(SwiftTokens(Repository.text(of: file)), of: file) }
     let unused = names.unused
     for declaration in unused where Self.reasons[declaration.name] == nil {
-      Issue.record("\(declaration.place): nothing mentions `\(declaration.name)`")
+      Issue.record("\(declaration.location): nothing mentions `\(declaration.name)`")
     }
     let excused = Set(unused.map(\.name))
     for (name, reason) in Self.reasons {
@@ -68,8 +68,8 @@ import Testing
     names.add(SwiftTokens("let c = a()"), of: "y.swift")
     #expect(
       names.unused == [
-        UnusedNames.Declaration(name: "b", place: "x.swift:3"),
-        UnusedNames.Declaration(name: "c", place: "y.swift:1"),
+        UnusedNames.Declaration(name: "b", location: "x.swift:3"),
+        UnusedNames.Declaration(name: "c", location: "y.swift:1"),
       ]
     )
   }

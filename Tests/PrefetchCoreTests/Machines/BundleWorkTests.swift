@@ -19,16 +19,16 @@ struct BundleWorkTests {
     StagedBody(id: Int(number), digest: digest(number), size: size)
   }
 
-  private static func answer(_ name: String, status: Int = 200) -> BundleWork.Answer {
+  private static func response(_ name: String, status: Int = 200) -> BundleWork.Response {
     let response = TransferResponse(status: status, headers: HeaderBlock(), body: nil)
-    return BundleWork.Answer(response: response, hop: url(name), provenance: .local)
+    return BundleWork.Response(response: response, hop: url(name), provenance: .local)
   }
 
   private static func work(
     stored: [BundleFile] = [],
     form: BundleForm = .stream,
     sizeLimit: Int64? = nil,
-    asksForAll: Bool = false,
+    requestsAll: Bool = false,
     isProbe: Bool = false,
     body: StagedBody? = body(1),
     isHere: (ContentDigest) -> Bool = all
@@ -37,28 +37,28 @@ struct BundleWorkTests {
     rules.form = form
     return BundleWork(
       at: url("film.m3u8"),
-      answer("film.m3u8"),
+      response("film.m3u8"),
       body: body,
       stored: stored,
       rules: rules,
       terms: BundleWork.Terms(
         begunAt: .zero,
         sizeLimit: sizeLimit,
-        asksForAll: asksForAll,
+        requestsAll: requestsAll,
         isProbe: isProbe
       ),
       isHere: isHere
     )
   }
 
-  private static func part(_ name: String, _ role: BundleFile.Role = .media) -> BundlePart {
-    BundlePart(url: url(name), role: role, name: name)
+  private static func listed(_ name: String, _ role: BundleFile.Role = .media) -> BundlePiece {
+    BundlePiece(url: url(name), role: role, name: name)
   }
 
-  private static func reading(_ parts: [BundlePart]) -> Result<BundleReading, Failure> {
+  private static func reading(_ pieces: [BundlePiece]) -> Result<BundleReading, Failure> {
     var reading = BundleReading()
-    reading.parts = parts
-    let bytes = Array(parts.map(\.name).joined(separator: "\n").utf8)
+    reading.pieces = pieces
+    let bytes = Array(pieces.map(\.name).joined(separator: "\n").utf8)
     reading.texts = [BundleText(name: "film.m3u8", bytes: bytes, mime: BundleText.playlistType)]
     return .success(reading)
   }
@@ -80,20 +80,20 @@ struct BundleWorkTests {
   @Test(
     "A piece is requested when it is not stored, may have changed, or on `--refetch`",
     arguments: [
-      (isStored: false, isInDoubt: false, asksForAll: false, isProbe: false, isWanted: true),
+      (isStored: false, isInDoubt: false, requestsAll: false, isProbe: false, isWanted: true),
       (true, false, false, false, false), (true, true, false, false, true),
       (true, false, true, false, true), (false, false, false, true, false),
     ]
   )
   func wanted(
-    _ row: (isStored: Bool, isInDoubt: Bool, asksForAll: Bool, isProbe: Bool, isWanted: Bool)
+    _ row: (isStored: Bool, isInDoubt: Bool, requestsAll: Bool, isProbe: Bool, isWanted: Bool)
   ) {
     let stored = row.isStored ? [Self.file("a.ts", 5)] : []
-    var work = Self.work(stored: stored, asksForAll: row.asksForAll, isProbe: row.isProbe)
-    var part = Self.part("a.ts")
-    part.isInDoubt = row.isInDoubt
-    let wanted = work?.read(Self.reading([part]), isHere: Self.all)
-    #expect(wanted?.map(\.entry.url) == (row.isWanted ? [part.url] : []))
+    var work = Self.work(stored: stored, requestsAll: row.requestsAll, isProbe: row.isProbe)
+    var listed = Self.listed("a.ts")
+    listed.isInDoubt = row.isInDoubt
+    let wanted = work?.read(Self.reading([listed]), isHere: Self.all)
+    #expect(wanted?.map(\.entry.url) == (row.isWanted ? [listed.url] : []))
     #expect(wanted?.first?.kept?.digest == (row.isWanted && row.isStored ? Self.digest(5) : nil))
     #expect(work?.files == (row.isStored && !row.isWanted ? [Self.file("a.ts", 5)] : [nil]))
   }
@@ -102,7 +102,7 @@ struct BundleWorkTests {
   func lost() {
     var work = Self.work(stored: [Self.file("a.ts", 5)])
     let isHere = { (digest: ContentDigest) in digest != Self.digest(5) }
-    let wanted = work?.read(Self.reading([Self.part("a.ts")]), isHere: isHere)
+    let wanted = work?.read(Self.reading([Self.listed("a.ts")]), isHere: isHere)
     #expect(wanted?.count == 1 && wanted?.first?.kept == nil)
     let document = Self.file("film.m3u8", 1, .document)
     #expect(Self.work(stored: [document], body: nil) != nil)
@@ -119,7 +119,7 @@ struct BundleWorkTests {
     var work = Self.work()
     let wanted = work?.read(.success(reading), isHere: Self.all)
     #expect(wanted?.count == 999 && wanted?.first?.role == .document(1))
-    guard case .failed(let failure) = work?.ending else {
+    guard case .failed(let failure) = work?.outcome else {
       Issue.record("it goes on")
       return
     }
@@ -156,7 +156,7 @@ struct BundleWorkTests {
   @Test("A failed piece ends its item, unless it is optional")
   func losses() throws {
     let piece = Self.url("a.ts")
-    let rows: [(role: BundleFile.Role, code: ErrorCode, mayGoOn: Bool, stage: Stage)] = [
+    let rows: [(role: BundleFile.Role, code: ErrorCode, mayContinue: Bool, stage: Stage)] = [
       (.media, .gone, true, .fails(.gone)), (.key, .gone, true, .fails(.gone)),
       (.extra, .gone, true, .isToBeRead), (.extra, .timeout, true, .isToBeRead),
       (.extra, .pinMismatch, true, .fails(.pinMismatch)),
@@ -164,13 +164,13 @@ struct BundleWorkTests {
     ]
     for row in rows {
       var work = try #require(Self.work())
-      _ = work.read(Self.reading([Self.part("a.ts", row.role)]), isHere: Self.all)
-      let ended = BundleWork.Ending.failed(Failure(row.code, "no"))
-      _ = work.end(.part(0), at: piece, ended, mayGoOn: row.mayGoOn)
+      _ = work.read(Self.reading([Self.listed("a.ts", row.role)]), isHere: Self.all)
+      let ended = BundleWork.Outcome.failed(Failure(row.code, "no"))
+      _ = work.end(.piece(0), at: piece, ended, mayContinue: row.mayContinue)
       #expect(Self.stage(of: work) == row.stage, "\(row)")
       // Later outcomes change nothing.
-      let second = BundleWork.Ending.deferred(nil)
-      if case .fails = row.stage { _ = work.end(.part(0), at: piece, second, mayGoOn: true) }
+      let second = BundleWork.Outcome.deferred(nil)
+      if case .fails = row.stage { _ = work.end(.piece(0), at: piece, second, mayContinue: true) }
       #expect(row.stage == .isToBeRead || Self.stage(of: work) == row.stage)
     }
   }
@@ -183,7 +183,12 @@ struct BundleWorkTests {
       BundleRequest(url: Self.url("next"), alternates: [], type: BundleForm.ad.rawValue)
     ]
     _ = work.read(.success(reading), isHere: Self.all)
-    let loss = work.end(.document(1), at: Self.url("next"), .failed(Self.failure), mayGoOn: true)
+    let loss = work.end(
+      .document(1),
+      at: Self.url("next"),
+      .failed(Self.failure),
+      mayContinue: true
+    )
     guard case .none = loss else {
       Issue.record("it ends")
       return
@@ -198,7 +203,7 @@ struct BundleWorkTests {
   func stages() throws {
     var work = try #require(Self.work())
     #expect(Self.stage(of: work) == .isToBeRead)
-    _ = work.read(Self.reading([Self.part("a.ts")]), isHere: Self.all)
+    _ = work.read(Self.reading([Self.listed("a.ts")]), isHere: Self.all)
     work.open = 1
     #expect(Self.stage(of: work) == .waits)
     work.open = 0
@@ -211,7 +216,7 @@ struct BundleWorkTests {
     for keepsPartial in [false, true] {
       var (work, _) = try Self.gathered()
       work.rules.keepsPartial = keepsPartial
-      work.ending = .failed(Self.failure)
+      work.outcome = .failed(Self.failure)
       #expect(Self.stage(of: work) == .fails(.gone))
       #expect(Self.stage(of: work, mayShow: true) == (keepsPartial ? .isToBeRead : .fails(.gone)))
       guard keepsPartial else { continue }
@@ -220,7 +225,7 @@ struct BundleWorkTests {
       var nothing = work
       _ = nothing.read(.failure(Failure(.empty, "no")), isHere: Self.all)
       #expect(Self.stage(of: nothing, mayShow: true) == .fails(.gone))
-      _ = work.read(Self.reading([Self.part("a.ts")]), isHere: Self.all)
+      _ = work.read(Self.reading([Self.listed("a.ts")]), isHere: Self.all)
       #expect(Self.stage(of: work, mayShow: true) == .isBegun)
       #expect(work.files.map { $0?.digest } == [Self.digest(7)])
     }
@@ -235,16 +240,16 @@ struct BundleWorkTests {
       Self.work(stored: [old, Self.file("film.m3u8", 9, .document).reserved])
     )
     work.rules.keepsPartial = true
-    var parts = ["a.ts", "b.ts", "c.ts", "d.ts"].map { Self.part($0) }
-    parts[2].isInDoubt = true
-    _ = work.read(Self.reading(parts), isHere: Self.all)
+    var pieces = ["a.ts", "b.ts", "c.ts", "d.ts"].map { Self.listed($0) }
+    pieces[2].isInDoubt = true
+    _ = work.read(Self.reading(pieces), isHere: Self.all)
     for (number, digest) in [(0, UInt8(7)), (3, 8)] {
-      let piece = Bundles.Piece(bundle: 0, role: .part(number), kept: nil)
-      _ = work.take(Self.body(digest), for: piece, by: Self.answer(parts[number].name))
+      let piece = Bundles.Piece(bundle: 0, role: .piece(number), kept: nil)
+      _ = work.accept(Self.body(digest), for: piece, by: Self.response(pieces[number].name))
     }
-    work.ending = .failed(Self.failure)
+    work.outcome = .failed(Self.failure)
     _ = work.next(nil, mayShow: true)
-    _ = work.read(Self.reading([parts[0]]), isHere: Self.all)
+    _ = work.read(Self.reading([pieces[0]]), isHere: Self.all)
     let record = ContentRecord(url: "https://a.example/film.m3u8", id: "")
     let now = Instant(seconds: 9)
     var whole = work.whole(
@@ -257,7 +262,7 @@ struct BundleWorkTests {
     work.keepRest(in: &whole)
     let waiting = whole.record.files.filter(\.isReserved).map(\.digest)
     #expect(waiting == [Self.digest(8), Self.digest(1)], "the piece, and what says of which film")
-    #expect(Set(whole.besides.map(\.id)) == [1, 7, 8] && whole.surplus.isEmpty)
+    #expect(Set(whole.otherBodies.map(\.id)) == [1, 7, 8] && whole.surplus.isEmpty)
   }
 
   @Test(
@@ -266,10 +271,10 @@ struct BundleWorkTests {
       (ErrorCode.tooLarge, false), (.cacheFull, false), (.pinMismatch, false), (.gone, true),
     ]
   )
-  func shownEndings(code: ErrorCode, isShown: Bool) throws {
+  func shownBeginnings(code: ErrorCode, isShown: Bool) throws {
     var (work, _) = try Self.gathered()
     work.rules.keepsPartial = true
-    work.ending = .failed(Failure(code, "no"))
+    work.outcome = .failed(Failure(code, "no"))
     #expect(Self.stage(of: work, mayShow: true) == (isShown ? .isToBeRead : .fails(code)))
   }
 
@@ -278,9 +283,9 @@ struct BundleWorkTests {
   /// Returns an item whose only piece has arrived.
   private static func gathered(sizeLimit: Int64? = nil) throws -> (BundleWork, Failure?) {
     var work = try #require(Self.work(sizeLimit: sizeLimit))
-    _ = work.read(reading([part("a.ts")]), isHere: all)
-    let piece = Bundles.Piece(bundle: 0, role: .part(0), kept: nil)
-    let objection = work.take(body(7), for: piece, by: answer("a.ts"))
+    _ = work.read(reading([listed("a.ts")]), isHere: all)
+    let piece = Bundles.Piece(bundle: 0, role: .piece(0), kept: nil)
+    let objection = work.accept(body(7), for: piece, by: response("a.ts"))
     return (work, objection)
   }
 
@@ -301,7 +306,7 @@ struct BundleWorkTests {
     let text = Self.body(8)
     let new = work.whole(of: record, wasUsable: false, [text], at: now, isHere: Self.all)
     #expect(!new.isSame && new.record.fetchedAt == now && new.main == text)
-    #expect(new.besides.map(\.id) == [7, 1] && new.surplus.isEmpty)
+    #expect(new.otherBodies.map(\.id) == [7, 1] && new.surplus.isEmpty)
     #expect(new.record.files.map(\.role) == [.document, .media])
     let same = work.whole(
       of: new.record,
@@ -312,22 +317,22 @@ struct BundleWorkTests {
     )
     #expect(same.isSame && same.record.fetchedAt == now)
     // Only the main document decides whether the bundle is unchanged.
-    #expect(same.surplus.map(\.id) == [7, 1] && same.main == text && same.besides.isEmpty)
+    #expect(same.surplus.map(\.id) == [7, 1] && same.main == text && same.otherBodies.isEmpty)
     // A lost body is restored together with the bundle.
     let isHere = { (digest: ContentDigest) in digest != Self.digest(7) }
     let healed = work.whole(of: new.record, wasUsable: true, [text], at: now, isHere: isHere)
-    #expect(healed.isSame && healed.besides.map(\.id) == [7])
+    #expect(healed.isSame && healed.otherBodies.map(\.id) == [7])
   }
 
   @Test("Stored pieces are reserved for the rest and precede the visible files")
   func reserve() throws {
     var work = try #require(Self.work(stored: [Self.file("b.ts", 5)]))
-    _ = work.read(Self.reading([Self.part("a.ts"), Self.part("b.ts")]), isHere: Self.all)
+    _ = work.read(Self.reading([Self.listed("a.ts"), Self.listed("b.ts")]), isHere: Self.all)
     var record = ContentRecord(url: "https://a.example/film.m3u8", id: "")
     let nothing = work.reserve(in: &record)
     #expect(nothing == nil)
-    let piece = Bundles.Piece(bundle: 0, role: .part(0), kept: nil)
-    _ = work.take(Self.body(7), for: piece, by: Self.answer("a.ts"))
+    let piece = Bundles.Piece(bundle: 0, role: .piece(0), kept: nil)
+    _ = work.accept(Self.body(7), for: piece, by: Self.response("a.ts"))
     let reserved = work.reserve(in: &record)
     let bodies = try #require(reserved)
     #expect(bodies.map(\.id) == [7, 1])
@@ -337,7 +342,10 @@ struct BundleWorkTests {
     #expect(work.staged.isEmpty)
     // The next run continues from the stored files.
     var next = try #require(Self.work(stored: record.files))
-    let wanted = next.read(Self.reading([Self.part("a.ts"), Self.part("c.ts")]), isHere: Self.all)
+    let wanted = next.read(
+      Self.reading([Self.listed("a.ts"), Self.listed("c.ts")]),
+      isHere: Self.all
+    )
     #expect(wanted.map(\.entry.url) == [Self.url("c.ts")])
   }
 
@@ -346,14 +354,17 @@ struct BundleWorkTests {
     var bundles = Bundles()
     let work = try #require(Self.work())
     bundles[3] = work
-    _ = bundles[3]?.read(Self.reading([Self.part("a.ts"), Self.part("b.ts")]), isHere: Self.all)
-    bundles.begin(Bundles.Piece(bundle: 3, role: .part(0), kept: nil), as: 4)
-    bundles.begin(Bundles.Piece(bundle: 3, role: .part(1), kept: nil), as: 5)
+    _ = bundles[3]?.read(
+      Self.reading([Self.listed("a.ts"), Self.listed("b.ts")]),
+      isHere: Self.all
+    )
+    bundles.begin(Bundles.Piece(bundle: 3, role: .piece(0), kept: nil), as: 4)
+    bundles.begin(Bundles.Piece(bundle: 3, role: .piece(1), kept: nil), as: 5)
     #expect(bundles[3]?.open == 2 && bundles.piece(4)?.bundle == 3 && bundles.piece(3) == nil)
-    #expect(!bundles.isForsaken(4) && bundles.parent(of: 5)?.item == 3)
-    _ = bundles.end(4, at: Self.url("a.ts"), .failed(Self.failure), mayGoOn: true)
-    #expect(bundles.piece(4) == nil && bundles.isForsaken(5) && bundles[3]?.open == 1)
-    _ = bundles.end(4, at: Self.url("a.ts"), nil, mayGoOn: true)
+    #expect(!bundles.cannotComplete(4) && bundles.parent(of: 5)?.item == 3)
+    _ = bundles.end(4, at: Self.url("a.ts"), .failed(Self.failure), mayContinue: true)
+    #expect(bundles.piece(4) == nil && bundles.cannotComplete(5) && bundles[3]?.open == 1)
+    _ = bundles.end(4, at: Self.url("a.ts"), nil, mayContinue: true)
     #expect(bundles[3]?.open == 1)
   }
 }

@@ -9,31 +9,31 @@ struct ClaimsTests {
   @Test("A run without other runs claims and releases nothing")
   func alone() {
     var claims = Claims()
-    #expect(!claims.hasCompany && !claims.lacks(0))
-    #expect(!claims.end(0) && claims.takeReleased().isEmpty)
+    #expect(!claims.hasOtherRuns && !claims.lacksClaim(0))
+    #expect(!claims.end(0) && claims.drainReleased().isEmpty)
   }
 
   @Test("Transfers in flight are claimed when another run arrives, and later ones need a claim")
-  func company() {
+  func otherRun() {
     var claims = Claims()
     claims.begin(with: [1, 2])
-    #expect((0..<4).map(claims.lacks) == [true, false, false, true])
+    #expect((0..<4).map(claims.lacksClaim) == [true, false, false, true])
     claims.add(3)
-    #expect(!claims.lacks(3))
+    #expect(!claims.lacksClaim(3))
   }
 
   @Test("A claim ends once, and its release is published once")
-  func endings() {
+  func releasedOnce() {
     var claims = Claims()
     claims.begin(with: [1])
     let ended = claims.end(1)
-    #expect(ended && claims.lacks(1))
+    #expect(ended && claims.lacksClaim(1))
     let endedAgain = claims.end(1)
     #expect(!endedAgain)
     claims.release("https://a.example/1")
     claims.release("https://a.example/list.json")
-    #expect(claims.takeReleased() == ["https://a.example/1", "https://a.example/list.json"])
-    #expect(claims.takeReleased().isEmpty)
+    #expect(claims.drainReleased() == ["https://a.example/1", "https://a.example/list.json"])
+    #expect(claims.drainReleased().isEmpty)
   }
 
   @Test(

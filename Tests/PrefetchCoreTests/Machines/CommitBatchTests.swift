@@ -16,7 +16,7 @@ struct CommitBatchTests {
     Confirmation(
       item: item,
       validatedAt: Instant(milliseconds: 0),
-      freshness: .silent(until: .distantFuture)
+      freshness: .undeclared(until: .distantFuture)
     )
   }
 
@@ -45,10 +45,10 @@ struct CommitBatchTests {
     batch.add(item: 1, Self.store("a"), now: .zero)
     batch.confirm(item: 2, Self.confirmation(7), now: .zero)
     batch.join(Self.key, items: [5], now: .zero)
-    let changes = Self.words(batch.take())
+    let changes = Self.words(batch.beginCommit())
     #expect(changes == ["store a", "confirm [7]", "join s [4, 5]", "evict 1"])
     #expect(batch.isEmpty && batch.isWriting)
-    #expect(batch.written() == [1, 2])
+    #expect(batch.endCommit() == [1, 2])
     #expect(!batch.isWriting)
   }
 
@@ -84,12 +84,12 @@ struct CommitBatchTests {
     var batch = CommitBatch()
     if row.isWriting {
       batch.add(Self.store("before"), now: .zero)
-      _ = batch.take()
+      _ = batch.beginCommit()
     }
     for item in 0..<row.count {
       batch.confirm(item: item, Self.confirmation(Int64(item)), now: .zero)
     }
-    if row.isHurried { batch.hurry() }
+    if row.isHurried { batch.shortenPatience() }
     #expect(batch.isDue(now: row.after, isIdle: row.isIdle) == row.isDue)
   }
 
@@ -98,12 +98,12 @@ struct CommitBatchTests {
     var batch = CommitBatch()
     batch.add(item: 1, Self.store("a"), now: .zero)
     batch.add(.evict([Self.digest(1)], for: "me"), now: .zero)
-    _ = batch.take()
+    _ = batch.beginCommit()
     batch.add(item: 2, Self.store("b"), now: .zero)
-    let kept = batch.takeBack()
+    let kept = batch.rollBack()
     #expect(kept == [Self.digest(1)])
-    #expect(Self.words(batch.take()) == ["store a", "store b"])
-    #expect(batch.written() == [1, 2])
+    #expect(Self.words(batch.beginCommit()) == ["store a", "store b"])
+    #expect(batch.endCommit() == [1, 2])
   }
 
   @Test("Entries without room are removed by their positions, and the rest stays in order")
@@ -112,9 +112,9 @@ struct CommitBatchTests {
     for (item, url) in ["a", "b", "c"].enumerated() {
       batch.add(item: item, Self.store(url), now: .zero)
     }
-    let gone = batch.remove(at: [2, 0])
-    #expect(gone.compactMap(\.item) == [2, 0])
-    #expect(Self.words(batch.take()) == ["store b"])
+    let removed = batch.remove(at: [2, 0])
+    #expect(removed.compactMap(\.item) == [2, 0])
+    #expect(Self.words(batch.beginCommit()) == ["store b"])
   }
 
   @Test("A dropped batch returns its items")
@@ -122,7 +122,7 @@ struct CommitBatchTests {
     var batch = CommitBatch()
     batch.add(item: 3, Self.store("a"), now: .zero)
     batch.confirm(item: 4, Self.confirmation(1), now: .zero)
-    #expect(batch.drop().items == [3, 4])
+    #expect(batch.removeAll().items == [3, 4])
     #expect(batch.isEmpty && batch.due == nil)
   }
 
@@ -136,7 +136,11 @@ struct CommitBatchTests {
     #expect(bodies.isDue(now: .zero, isIdle: false))
 
     var times = CommitBatch()
-    let confirmation = Confirmation(item: 5, validatedAt: Instant(seconds: 1), freshness: .asked)
+    let confirmation = Confirmation(
+      item: 5,
+      validatedAt: Instant(seconds: 1),
+      freshness: .alwaysRevalidate
+    )
     for item in 0..<CommitBatch.limit {
       #expect(!times.isDue(now: .zero, isIdle: false))
       times.confirm(item: item, confirmation, now: .zero)

@@ -14,7 +14,7 @@ struct ConclusionTests {
     var isConditional = false
     var stored: String? = "\"a\""
     var isContradicted = false
-    var isTold = false
+    var isFromTier = false
     var hasPart = false
     var hasAlternate = false
     var maySeekElsewhere = true
@@ -93,7 +93,7 @@ struct ConclusionTests {
       Row(testDescription: "that is wrong is refused", objection: wrong, conclusion: "refused"),
       Row(
         testDescription: "of a second tier that is wrong is asked of the origin",
-        isTold: true,
+        isFromTier: true,
         hasAlternate: true,
         objection: wrong,
         conclusion: "again"
@@ -142,7 +142,7 @@ struct ConclusionTests {
       status: row.status,
       headers: HeaderBlock(headers),
       body: row.hasBody ? StagedBody(id: 1, digest: .none, size: 1) : nil,
-      toldByTierAt: row.isTold ? Instant(milliseconds: 0) : nil
+      tierRespondedAt: row.isFromTier ? Instant(milliseconds: 0) : nil
     )
     var expected = Expectation(
       stored: row.stored.map { Validators(entityTag: $0) },

@@ -29,11 +29,11 @@ struct DocumentsTests {
     let declaration = SegmentDeclaration(name: "a", source: .remote(try url("list.json")))
     var documents = Documents([declaration])
     for name in ["page1", "page2"] {
-      let part = ManifestPart(url: try url(name), kind: .page)
+      let page = FurtherDocument(url: try url(name), kind: .page)
       let number = documents.add(
-        DocumentWork(segment: 0, role: .part(part), url: try url(name), named: .local)
+        DocumentWork(segment: 0, role: .further(page), url: try url(name), named: .local)
       )
-      documents[number - 1].parts = [number]
+      documents[number - 1].children = [number]
     }
     let signature = documents.add(
       DocumentWork(
@@ -72,10 +72,10 @@ struct DocumentsTests {
       documents[number].accepted = DocumentRecord(url: name, digest: Self.digest(UInt8(number)))
       documents[number].staged = Self.body(UInt8(number))
     }
-    let first = documents.takeAccepted(0)
+    let first = documents.drainAccepted(0)
     #expect(first.records.map(\.digest) == [3, 1, 2].map(Self.digest))
     #expect(first.bodies.map(\.id) == [3, 1, 2])
-    let second = documents.takeAccepted(0)
+    let second = documents.drainAccepted(0)
     #expect(second.records == first.records && second.bodies.isEmpty)
     #expect(documents[0].staged != nil, "the manifest's own body is its segment's")
   }
@@ -97,8 +97,8 @@ struct DocumentsTests {
     "A signature is beside its document, whatever the query",
     arguments: [("list.json", "list.json.minisig"), ("list.json?a=b", "list.json.minisig?a=b")]
   )
-  func signature(of name: String, at place: String) throws {
-    #expect(try Documents.signatureURL(of: Self.url(name)) == Self.url(place))
+  func signature(of name: String, at location: String) throws {
+    #expect(try Documents.signatureURL(of: Self.url(name)) == Self.url(location))
   }
 
   @Test(
@@ -110,18 +110,18 @@ struct DocumentsTests {
       var record = SegmentRecord(key: SegmentKey(identity: identity, name: "a"))
       record.manifestURL = try Self.url("list.json").string
       record.manifest = Self.digest(digest)
-      record.manifestAsked = 7
+      record.manifestRequestHash = 7
       record.lastChecked = Instant(seconds: time)
       segments.append(record)
     }
-    for (others, asked, offered) in [
+    for (others, requestHash, offered) in [
       (0, UInt64(7), nil), (1, 7, UInt8(2)), (2, 7, 1), (2, 8, nil),
     ] as [(Int, UInt64, UInt8?)] {
       var documents = try Self.documents()
       // Among several segments the last revalidation counts, even if it is this configuration's
       // own.
       let known = others == 1 ? [segments[1], segments[2]] : Array(segments.prefix(others + 1))
-      let offer = documents.offer(0, asked: asked, among: known, besides: "me")
+      let offer = documents.offer(0, requestHash: requestHash, among: known, excluding: "me")
       #expect(offer?.digest == offered.map(Self.digest), "\(others)")
     }
     var documents = try Self.documents()
@@ -129,7 +129,7 @@ struct DocumentsTests {
       url: try Self.url("list.json").string,
       digest: Self.digest(2)
     )
-    let same = documents.offer(0, asked: 7, among: [segments[1]], besides: "me")
+    let same = documents.offer(0, requestHash: 7, among: [segments[1]], excluding: "me")
     #expect(same == nil, "it is here already")
   }
 }

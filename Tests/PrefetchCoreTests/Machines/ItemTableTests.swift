@@ -29,29 +29,29 @@ struct ItemTableTests {
   }
 
   @Test("An item is bare, plain or active, and items do not affect each other")
-  func places() throws {
+  func slots() throws {
     var table = Self.table(3)
     #expect(table.indices.allSatisfy(table.isBare))
-    table.makePlain(0)
-    table.makePlain(2)
-    table[plain: 0].diskLimit = 7
-    #expect(table.isPlain(0) && !table.isActive(0) && table.isPlain(2))
-    #expect(table[plain: 2].diskLimit == nil)
+    table.makeSimple(0)
+    table.makeSimple(2)
+    table[simple: 0].diskLimit = 7
+    #expect(table.isSimple(0) && !table.isActive(0) && table.isSimple(2))
+    #expect(table[simple: 2].diskLimit == nil)
     table.activate(1, as: try Self.active("b"))
     #expect(table.active(1).entry.url.string == "https://a.example/b")
     #expect(table.ifActive(0) == nil && table.ifActive(2) == nil)
-    let ended = table.endPlain(0)
+    let ended = table.endSimple(0)
     #expect(ended.diskLimit == 7 && table.isBare(0))
   }
 
   @Test("Slots are reused empty")
   func reuse() throws {
     var table = Self.table(4)
-    table.makePlain(0)
-    table[plain: 0].isRead = true
-    _ = table.endPlain(0)
-    table.makePlain(1)
-    #expect(!table[plain: 1].isRead)
+    table.makeSimple(0)
+    table[simple: 0].isRead = true
+    _ = table.endSimple(0)
+    table.makeSimple(1)
+    #expect(!table[simple: 1].isRead)
     let first = try Self.active("a")
     table.activate(2, as: first)
     first.host = HostID(3)

@@ -93,25 +93,25 @@ struct NetworkWatchTests {
   func budget() throws {
     let budget = ByteBudget(period: .day, limit: 1_000)
     var watch = try Self.watch(Self.reading(received: 300)) { $0.budgets = [budget] }
-    #expect(watch.verdicts == [.go] && watch.isExhausted == [false] && watch.needsMemory)
+    #expect(watch.verdicts == [.allowed] && watch.isExhausted == [false] && watch.needsMemory)
     let allowances = watch.allowances(of: 0)
     #expect(allowances.count == 1)
     watch.progressed(TransferID(1), bytes: 400, of: 0)
-    #expect(!watch.hasTurned(at: Self.moment(1)))
+    #expect(!watch.isRenewalDue(at: Self.moment(1)))
     let result = TransferResult(
       .failure(Failure(.reset, "")),
       figures: Self.figures(received: 700)
     )
     _ = watch.finished(TransferID(1), result, of: 0, at: Self.moment(2))
-    #expect(watch.hasTurned(at: Self.moment(2)))
+    #expect(watch.isRenewalDue(at: Self.moment(2)))
     _ = watch.decide(at: Self.moment(2))
     #expect(watch.isExhausted == [true] && watch.verdicts[0].deferral?.rule == .dailyLimit)
     let (first, second) = (watch.unrecorded(isIdle: true), watch.unrecorded(isIdle: true))
     #expect(first?.isEmpty == false && second == nil)
     // A day later the budget starts again.
-    #expect(watch.hasTurned(at: Self.moment(90_000)))
+    #expect(watch.isRenewalDue(at: Self.moment(90_000)))
     _ = watch.decide(at: Self.moment(90_000))
-    #expect(watch.verdicts == [.go])
+    #expect(watch.verdicts == [.allowed])
   }
 
   private static func figures(received: Int64) -> TransferFigures {
@@ -121,13 +121,13 @@ struct NetworkWatchTests {
   }
 
   @Test("A predicted transfer counts for later predictions")
-  func foretelling() throws {
+  func predictedDeferrals() throws {
     let budget = ByteBudget(period: .day, limit: 1 << 20)
     var watch = try Self.watch(Self.reading()) { $0.budgets = [budget] }
-    #expect(watch.foretell(1 << 19, of: 0, at: Self.moment(0)) == nil)
-    #expect(watch.foretell(1 << 22, of: 0, at: Self.moment(0))?.rule == .dailyLimit)
+    #expect(watch.predictDeferral(1 << 19, of: 0, at: Self.moment(0)) == nil)
+    #expect(watch.predictDeferral(1 << 22, of: 0, at: Self.moment(0))?.rule == .dailyLimit)
     // A transfer that cannot finish uses up the remaining budget.
-    #expect(watch.foretell(1, of: 0, at: Self.moment(0))?.rule == .dailyLimit)
+    #expect(watch.predictDeferral(1, of: 0, at: Self.moment(0))?.rule == .dailyLimit)
   }
 
   @Test("A manifest with further rules waits until the network was read for them")

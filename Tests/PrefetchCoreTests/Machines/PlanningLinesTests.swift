@@ -7,16 +7,16 @@ import Testing
 struct PlanningLinesTests {
   @Test("The inventory is read for the first question, and all are answered in order")
   func inventory() {
-    var questions = InventoryQuestions()
-    #expect(questions.isEmpty && !questions.isTaken)
+    var requests = InventoryRequests()
+    #expect(requests.isEmpty && !requests.isRead)
     let looks = [
-      questions.add(.judge(segment: 1)), questions.add(.plan(segment: 0, rejected: [])),
-      questions.add(.removals),
+      requests.add(.judge(segment: 1)), requests.add(.plan(segment: 0, rejected: [])),
+      requests.add(.removals),
     ]
-    #expect(looks == [true, false, false] && !questions.isEmpty && !questions.isTaken)
-    let answered = questions.end()
-    #expect(answered == [.judge(segment: 1), .plan(segment: 0, rejected: []), .removals])
-    #expect(questions.isEmpty && questions.isTaken)
+    #expect(looks == [true, false, false] && !requests.isEmpty && !requests.isRead)
+    let pending = requests.end()
+    #expect(pending == [.judge(segment: 1), .plan(segment: 0, rejected: []), .removals])
+    #expect(requests.isEmpty && requests.isRead)
   }
 
   /// Number of steps that each of two calls takes from a line of a given length.
@@ -27,25 +27,25 @@ struct PlanningLinesTests {
       (9, 4, 4, 4, false),
     ]
   )
-  func slices(count: Int, size: Int, first: Int, second: Int, isTaken: Bool) {
-    var line = StepLine((0..<count).map(Self.step))
-    let slices = [line.take(size), line.take(size)]
+  func slices(count: Int, size: Int, first: Int, second: Int, isExhausted: Bool) {
+    var queue = StepQueue((0..<count).map(Self.step))
+    let slices = [queue.dequeue(size), queue.dequeue(size)]
     #expect(slices.map(\.count) == [first, second])
     let entries = slices.joined().map { Int($0.entry) }
     #expect(entries == Array(0..<first + second))
-    #expect(line.isTaken == isTaken)
+    #expect(queue.isExhausted == isExhausted)
   }
 
   @Test("A step that waits for another list leaves the line and is taken once")
   func waiting() {
-    var line = StepLine([Self.step(0), Self.step(1)])
-    _ = line.take(2)
-    #expect(!line.hasWaiting)
-    line.wait(Self.step(1))
-    #expect(line.isTaken && line.hasWaiting)
-    let taken = [line.takeWaiting(), line.takeWaiting()]
-    #expect(taken.map { $0.map(\.entry) } == [[1], []])
-    #expect(!line.hasWaiting)
+    var queue = StepQueue([Self.step(0), Self.step(1)])
+    _ = queue.dequeue(2)
+    #expect(!queue.hasWaiting)
+    queue.wait(Self.step(1))
+    #expect(queue.isExhausted && queue.hasWaiting)
+    let waiting = [queue.drainWaiting(), queue.drainWaiting()]
+    #expect(waiting.map { $0.map(\.entry) } == [[1], []])
+    #expect(!queue.hasWaiting)
   }
 
   private static func step(_ entry: Int) -> PlannedStep {

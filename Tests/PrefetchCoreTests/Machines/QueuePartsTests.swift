@@ -79,36 +79,36 @@ struct QueuePartsTests {
   }
 
   @Test("No job after a start barrier starts until the barrier is released")
-  func holdbacks() {
-    var holdbacks = Holdbacks()
-    #expect(!holdbacks.holdsBack(Self.rank(9)))
-    for priority in [3, 2, 2] { holdbacks.add(Self.rank(priority)) }
-    #expect(holdbacks.last == Self.rank(2))
-    #expect(!holdbacks.holdsBack(Self.rank(2)) && holdbacks.holdsBack(Self.rank(3)))
-    holdbacks.remove(Self.rank(2))
-    holdbacks.remove(Self.rank(7))
-    #expect(holdbacks.last == Self.rank(2))
-    holdbacks.remove(Self.rank(2))
-    #expect(holdbacks.last == Self.rank(3))
-    holdbacks.remove(Self.rank(3))
-    #expect(holdbacks.last == nil && !holdbacks.holdsBack(Self.rank(9)))
+  func barriers() {
+    var barriers = StartBarriers()
+    #expect(!barriers.bars(Self.rank(9)))
+    for priority in [3, 2, 2] { barriers.add(Self.rank(priority)) }
+    #expect(barriers.last == Self.rank(2))
+    #expect(!barriers.bars(Self.rank(2)) && barriers.bars(Self.rank(3)))
+    barriers.remove(Self.rank(2))
+    barriers.remove(Self.rank(7))
+    #expect(barriers.last == Self.rank(2))
+    barriers.remove(Self.rank(2))
+    #expect(barriers.last == Self.rank(3))
+    barriers.remove(Self.rank(3))
+    #expect(barriers.last == nil && !barriers.bars(Self.rank(9)))
   }
 
   @Test("Jobs that wait for a time are returned after it, the earliest first")
-  func waitingLine() {
-    var line = WaitingLine()
+  func backoffQueue() {
+    var queue = BackoffQueue()
     for (job, due) in [(1, 30), (2, 10), (3, 20), (4, 10)] {
-      line.insert(job, until: .seconds(due))
+      queue.insert(job, until: .seconds(due))
     }
-    #expect(line.earliest == .seconds(10))
-    #expect(line.take(at: .seconds(9)) == nil)
-    #expect(line.take(at: .seconds(20)) == 2)
-    #expect(line.take(at: .seconds(20)) == 4)
-    line.remove([3, 9])
-    #expect(line.take(at: .seconds(20)) == nil)
-    line.insert(0, until: .seconds(99))
-    #expect(line.drain() == [0, 1])
-    #expect(line.isEmpty && line.earliest == nil)
+    #expect(queue.earliest == .seconds(10))
+    #expect(queue.dequeue(at: .seconds(9)) == nil)
+    #expect(queue.dequeue(at: .seconds(20)) == 2)
+    #expect(queue.dequeue(at: .seconds(20)) == 4)
+    queue.remove([3, 9])
+    #expect(queue.dequeue(at: .seconds(20)) == nil)
+    queue.insert(0, until: .seconds(99))
+    #expect(queue.drain() == [0, 1])
+    #expect(queue.isEmpty && queue.earliest == nil)
   }
 
   @Test("A transfer is in flight from its start to its end, whatever happened to older ones")

@@ -92,7 +92,7 @@ struct SegmentsTests {
       Row(outcome: .empty, state: .current),
     ]
   )
-  func standing(_ row: Row) throws {
+  func endResult(_ row: Row) throws {
     var segments = try Self.segments()
     segments[0].openItems = 1
     segments[0].phase = .planned
@@ -104,11 +104,11 @@ struct SegmentsTests {
       deferral: row.deferral
     )
     segments.count(result, in: 0, isRequired: row.isRequired)
-    let standing = segments.newStanding(of: 0)
-    #expect(segments.isDone(0) && standing?.state == row.state)
+    let ended = segments.newResult(of: 0)
+    #expect(segments.isDone(0) && ended?.state == row.state)
     #expect((segments[0].quietUntil < Self.now) == row.isOpen)
     #expect(segments[0].usableBytes == (row.isUsable ? 10 : 0))
-    let again = segments.newStanding(of: 0)
+    let again = segments.newResult(of: 0)
     #expect(again == nil, "it is told once")
   }
 
@@ -130,11 +130,11 @@ struct SegmentsTests {
     segments[0].phase = .planned
     segments.count(3, 30, in: 0)
     #expect(segments.isDone(0) && segments[0].usableCount == 3)
-    segments.lose(10, in: 0, isRequired: false)
-    let standing = segments.newStanding(of: 0)
-    #expect(segments[0].usableBytes == 20 && standing?.state == .current)
-    segments.lose(10, in: 0, isRequired: true)
-    let changed = segments.newStanding(of: 0)
+    segments.uncountEvicted(10, in: 0, isRequired: false)
+    let ended = segments.newResult(of: 0)
+    #expect(segments[0].usableBytes == 20 && ended?.state == .current)
+    segments.uncountEvicted(10, in: 0, isRequired: true)
+    let changed = segments.newResult(of: 0)
     #expect(changed?.state == .incomplete, "it is told again")
   }
 
@@ -169,7 +169,7 @@ struct SegmentsTests {
       record.lastChecked = Self.now + .seconds(-60)
       record.quiet = QuietMark(until: Self.now + .seconds(60), rules: 7, itemCount: 1, bytes: 10)
       var request = RunRequest(mode: .run, identity: "me", segments: [], policy: RunPolicy())
-      request.rules = 7
+      request.rulesHash = 7
       row.change(&record, &request)
       let segments = try Self.segments(recorded: record) { given in
         request.segments = given.segments

@@ -21,7 +21,7 @@ struct WireTests {
     return Wire(policy, looksAhead: false, gates: gates, deadline: nil, now: moment(0))
   }
 
-  private static func answer(_ status: Int, _ headers: [HeaderField] = []) -> TransferResult {
+  private static func response(_ status: Int, _ headers: [HeaderField] = []) -> TransferResult {
     TransferResult(
       .success(TransferResponse(status: status, headers: HeaderBlock(headers), body: nil)),
       figures: TransferFigures()
@@ -33,11 +33,11 @@ struct WireTests {
   }
 
   @Test("Jobs start in order up to the limit of their host")
-  func turns() {
+  func startOrder() {
     var wire = Self.wire()
     let host = wire.host("a.example")
     for item in 0..<3 {
-      guard case .inLine = wire.enqueue(.item(item), to: host, rank: Self.rank, now: Self.moment(0))
+      guard case .queued = wire.enqueue(.item(item), to: host, rank: Self.rank, now: Self.moment(0))
       else {
         Issue.record("it waits for nothing")
         return
@@ -46,15 +46,15 @@ struct WireTests {
     #expect(wire.queuedCount == 3 && wire.transferCount == 0)
     var started: [Job] = []
     var ids: [TransferID] = []
-    while let (job, _) = wire.take(at: .zero) {
+    while let (job, _) = wire.dequeue(at: .zero) {
       started.append(job)
       ids.append(wire.start(job))
     }
     #expect(started == [.item(0), .item(1)] && wire.transfers.map(\.job) == started)
     let ended = (wire.end(ids[0]), wire.end(ids[0]))
     #expect(ended == (.item(0), nil))
-    wire.finished(.item(0), on: host, Self.answer(200), at: Self.moment(0))
-    let next = wire.take(at: .zero)
+    wire.finished(.item(0), on: host, Self.response(200), at: Self.moment(0))
+    let next = wire.dequeue(at: .zero)
     #expect(next?.job == .item(2))
   }
 
@@ -75,8 +75,8 @@ struct WireTests {
   func gates() {
     var wire = Self.wire()
     let host = wire.host("a.example")
-    let busy = Self.answer(503, [HeaderField("Retry-After", "20")])
-    let news = wire.note(busy, .wait(.seconds(20)), of: host, now: Self.moment(0))
+    let busy = Self.response(503, [HeaderField("Retry-After", "20")])
+    let news = wire.recordResult(busy, .wait(.seconds(20)), of: host, now: Self.moment(0))
     #expect(news.isHeld && news.refusal == nil && news.broken == nil)
     #expect(wire.pause(of: host, now: Self.moment(1)) == .seconds(20) && wire.isHeld(host))
     guard
@@ -86,10 +86,10 @@ struct WireTests {
       Issue.record("it waits for the gate")
       return
     }
-    let early = wire.take(at: .seconds(1))
+    let early = wire.dequeue(at: .seconds(1))
     #expect(early == nil && wire.nextMoment == .seconds(20))
     wire.release(at: .seconds(20))
-    let late = wire.take(at: .seconds(20))
+    let late = wire.dequeue(at: .seconds(20))
     #expect(late?.job == .item(0))
     let gates = wire.openGates(at: Self.moment(1))
     #expect(gates == [HostGate(host: "a.example", until: Self.moment(20).wall)])
@@ -117,15 +117,15 @@ struct WireTests {
       _ = wire.enqueue(.item(item), to: host, rank: Self.rank, now: Self.moment(0))
     }
     _ = wire.enqueue(.item(9), to: other, rank: Self.rank, now: Self.moment(0))
-    guard let (job, _) = wire.take(at: .zero) else {
+    guard let (job, _) = wire.dequeue(at: .zero) else {
       Issue.record("one may start")
       return
     }
     let result = Self.failure(.dns)
     wire.leave(job, on: host)
     let step = Exchange.Step.failed(Failure(.dns, "no"), status: nil)
-    let news = wire.note(result, step, of: host, now: Self.moment(0))
-    #expect(news.turnedAway == [.item(1), .item(2)] && news.refusal != nil)
+    let news = wire.recordResult(result, step, of: host, now: Self.moment(0))
+    #expect(news.refusedJobs == [.item(1), .item(2)] && news.refusal != nil)
     #expect(wire.refusal(of: other, now: Self.moment(0)) == nil && wire.queuedCount == 1)
   }
 
@@ -136,16 +136,16 @@ struct WireTests {
     let step = Exchange.Step.failed(Failure(.reset, "no", isTransient: true), status: nil)
     var figures = TransferFigures()
     figures.tierTrouble = .refusal
-    let told = TransferResult(.failure(Failure(.reset, "no")), figures: figures)
+    let failed = TransferResult(.failure(Failure(.reset, "no")), figures: figures)
     for _ in 0..<9 {
-      #expect(wire.note(told, step, of: host, now: Self.moment(0)).broken == nil)
+      #expect(wire.recordResult(failed, step, of: host, now: Self.moment(0)).broken == nil)
     }
-    var isTold: [Bool] = []
+    var isReported: [Bool] = []
     for _ in 0..<HostLimits.failuresInARow {
-      let news = wire.note(Self.failure(.reset), step, of: host, now: Self.moment(0))
-      isTold.append(news.broken != nil)
+      let news = wire.recordResult(Self.failure(.reset), step, of: host, now: Self.moment(0))
+      isReported.append(news.broken != nil)
     }
-    #expect(isTold == [false, false, false, false, true])
+    #expect(isReported == [false, false, false, false, true])
   }
 
   @Test("Drained jobs are put back in their own order")

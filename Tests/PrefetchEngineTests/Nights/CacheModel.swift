@@ -38,7 +38,7 @@ struct CacheModel {
   // MARK: Reuse (RFC 9111, 4)
 
   /// Returns why a request is needed; nil when the stored response may be reused.
-  func question(_ headers: Headers, at now: Int64) -> String? {
+  func requestReason(_ headers: Headers, at now: Int64) -> String? {
     guard let stored else { return "nothing is stored" }
     guard selects(stored.selectors + stored.hopSelectors, headers) else { return "another variant" }
     return grant == .always || now < stored.end ? nil : "stale since \(stored.end), now \(now)"
@@ -54,13 +54,17 @@ struct CacheModel {
   }
 
   /// Returns the first second at which a response is stale by its own headers (4.2).
-  func end(of head: NightHead, _ answer: NightAnswer) -> Int64 {
+  func end(of head: NightHead, _ response: NightResponse) -> Int64 {
     let directives = Self.directives(head["Cache-Control"] ?? "")
     guard directives["no-store"] == nil, directives["no-cache"] == nil else { return .min }
-    let (asked, received) = (answer.asked, answer.received)
+    let (requestedAt, received) = (response.requestedAt, response.received)
     let date = head["Date"].flatMap { dates[$0] } ?? received
-    let told = answer.head["Age"]?.prefix { $0 != "," }
-    let age = max(0, received - date, (told.flatMap { Int64($0) } ?? 0) + received - asked)
+    let ageField = response.head["Age"]?.prefix { $0 != "," }
+    let age = max(
+      0,
+      received - date,
+      (ageField.flatMap { Int64($0) } ?? 0) + received - requestedAt
+    )
     var lifetime: Int64?
     if let maximum = directives["max-age"] {
       lifetime = maximum.allSatisfy(\.isNumber) ? Int64(maximum) ?? 0 : 0
@@ -72,10 +76,10 @@ struct CacheModel {
   }
 
   /// Redirects add no freshness, and a granted lifetime starts at the response with the body.
-  func end(_ ends: [Int64], _ answer: NightAnswer) -> Int64 {
+  func end(_ ends: [Int64], _ response: NightResponse) -> Int64 {
     let stated = ends.min() ?? .max
     guard case .seconds(let seconds) = grant else { return stated }
-    return min(stated, answer.answered + seconds)
+    return min(stated, response.finishedAt + seconds)
   }
 
   static func directives(_ text: String) -> [String: String] {

@@ -4,25 +4,25 @@ import PrefetchTestSupport
 
 /// Storage of ten nights: in memory, or in a folder that is opened again each night.
 final class NightCache {
-  enum Place {
+  enum Medium {
     case memory(MemoryStore)
     case disk(TemporaryDirectory)
   }
 
-  private let place: Place
+  private let medium: Medium
 
-  init(_ place: Place) {
-    self.place = place
+  init(_ medium: Medium) {
+    self.medium = medium
   }
 
   /// Whether the store keeps short partial bodies.
   var keepsShortParts: Bool {
-    if case .memory = place { true } else { false }
+    if case .memory = medium { true } else { false }
   }
 
   /// Number of staged bodies that were left behind.
   var stagedCount: Int {
-    if case .memory(let store) = place { store.staging.bodyCount } else { 0 }
+    if case .memory(let store) = medium { store.staging.bodyCount } else { 0 }
   }
 
   /// Runs a function with the opened store.
@@ -30,7 +30,7 @@ final class NightCache {
     at now: Instant,
     _ body: (any ContentStore) throws -> Result
   ) throws -> Result {
-    switch place {
+    switch medium {
     case .memory(let store):
       return try body(store)
     case .disk(let folder):
@@ -45,7 +45,7 @@ final class NightCache {
   /// Returns all stored records with their bodies, by URL.
   func records(at now: Instant) throws -> [String: (record: ContentRecord, body: [UInt8]?)] {
     try withStore(at: now) { store in
-      let stored = try store.stored(try store.takeInventory().rows.map(\.item))
+      let stored = try store.stored(try store.readInventory().rows.map(\.item))
       return try stored.reduce(into: [:]) { found, stored in
         guard let record = stored?.record else { return }
         let body = try record.digest.map { digest in

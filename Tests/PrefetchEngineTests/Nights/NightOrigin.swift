@@ -4,7 +4,7 @@ import PrefetchCore
 /// nights.
 final class NightOrigin {
   let items: [NightItem]
-  private(set) var log: [NightAnswer] = []
+  private(set) var log: [NightResponse] = []
   /// Seconds of every date text that was sent.
   private(set) var dates: [String: Int64] = [:]
   private(set) var night = 0
@@ -50,28 +50,32 @@ final class NightOrigin {
   }
 
   /// Returns the response; `asked` is the time of sending, `arrival` that of receipt by the server.
-  func answer(_ request: TransferRequest, asked: Int64, arrival: Int64) -> NightAnswer {
+  func respond(_ request: TransferRequest, requestedAt: Int64, arrival: Int64) -> NightResponse {
     var fields = request.headers
     let part = request.partial.flatMap { $0.source == request.url.string ? $0 : nil }
     if let part, request.partialKey != nil {
       fields.append(HeaderField("Range", "bytes=\(part.offset)-"))
       fields.append(HeaderField("If-Range", part.validator))
     }
-    var answer = NightAnswer(url: request.url.string, sent: NightHead(fields), asked: asked)
+    var response = NightResponse(
+      url: request.url.string,
+      sent: NightHead(fields),
+      requestedAt: requestedAt
+    )
     let steps = request.url.path.split(separator: "/").map(String.init)
-    if answer.url == Self.listAddress {
-      answerList(&answer)
+    if response.url == Self.listAddress {
+      respondWithList(&response)
     } else if let item = items.first(where: { $0.name == steps.first }) {
-      answer.item = item.number
-      answer.head["Date"] = item.hasDate ? format(arrival + item.skew) : nil
+      response.item = item.number
+      response.head["Date"] = item.hasDate ? format(arrival + item.skew) : nil
       if let hop = hop(of: item, steps) {
-        redirect(&answer, hop, of: item, steps, at: arrival)
+        redirect(&response, hop, of: item, steps, at: arrival)
       } else {
         let version = steps.count > 1 ? steps[1].split(separator: "-") : []
         let number = version.first.flatMap { Int($0.dropFirst()) }
-        let language = version.count > 1 ? String(version[1]) : Self.variant(item, answer.sent)
-        answerItem(
-          &answer,
+        let language = version.count > 1 ? String(version[1]) : Self.variant(item, response.sent)
+        respondWithItem(
+          &response,
           item,
           Representation(version: number ?? versions[item.number], language: language),
           isCoded: request.allowsCoding && part == nil,
@@ -79,21 +83,21 @@ final class NightOrigin {
         )
       }
     } else {
-      answer.status = 404
+      response.status = 404
     }
-    return answer
+    return response
   }
 
-  func note(_ answer: NightAnswer) {
-    log.append(answer)
+  func record(_ response: NightResponse) {
+    log.append(response)
   }
 
-  private func answerList(_ answer: inout NightAnswer) {
-    answer.head["ETag"] = "\"list\""
-    answer.head["Content-Type"] = "application/json"
-    answer.status = answer.sent["If-None-Match"] == "\"list\"" ? 304 : 200
-    guard answer.status == 200 else { return }
-    (answer.bytes, answer.whole) = (list, list)
+  private func respondWithList(_ response: inout NightResponse) {
+    response.head["ETag"] = "\"list\""
+    response.head["Content-Type"] = "application/json"
+    response.status = response.sent["If-None-Match"] == "\"list\"" ? 304 : 200
+    guard response.status == 200 else { return }
+    (response.bytes, response.whole) = (list, list)
   }
 
   // MARK: Redirects
@@ -104,26 +108,26 @@ final class NightOrigin {
   }
 
   private func redirect(
-    _ answer: inout NightAnswer,
+    _ response: inout NightResponse,
     _ number: Int,
     of item: NightItem,
     _ steps: [String],
     at arrival: Int64
   ) {
     let hop = item.hops[number]
-    answer.status = hop.status
+    response.status = hop.status
     let host = item.isTargetElsewhere ? "https://elsewhere.example/" : NightItem.host
     let isLast = number == item.hops.count - 1
-    let variant = hop.varies && isLast ? "-" + Self.variant("Accept-Language", answer.sent) : ""
+    let variant = hop.varies && isLast ? "-" + Self.variant("Accept-Language", response.sent) : ""
     let target =
       host + item.name + "/" + (isLast ? "v\(versions[item.number])\(variant)" : "latest")
-    answer.target = target
-    answer.head["Location"] = target
+    response.target = target
+    response.head["Location"] = target
     // Bait: a redirect's validators describe no body.
-    answer.head["ETag"] = "\"hop\""
-    answer.head["Age"] = hop.age
-    answer.head["Vary"] = hop.varies && isLast ? "Accept-Language" : nil
-    state(hop.control, in: &answer.head, at: arrival + item.skew)
+    response.head["ETag"] = "\"hop\""
+    response.head["Age"] = hop.age
+    response.head["Vary"] = hop.varies && isLast ? "Accept-Language" : nil
+    state(hop.control, in: &response.head, at: arrival + item.skew)
   }
 
   // MARK: Bodies
@@ -133,8 +137,8 @@ final class NightOrigin {
     var language: String
   }
 
-  private func answerItem(
-    _ answer: inout NightAnswer,
+  private func respondWithItem(
+    _ response: inout NightResponse,
     _ item: NightItem,
     _ shown: Representation,
     isCoded: Bool,
@@ -143,49 +147,49 @@ final class NightOrigin {
     let tag = tag(of: item, shown, isCoded: isCoded)
     let date = date(of: item, shown)
     let body = Self.body(item, shown, seed: seed)
-    answer.whole = body
-    answer.head["Vary"] = item.vary
-    answer.head["Age"] = item.age
-    state(item.controls[night], in: &answer.head, at: arrival + item.skew)
-    if isUnchanged(answer.sent, item, tag: tag, date: date) {
-      answer.status = 304
+    response.whole = body
+    response.head["Vary"] = item.vary
+    response.head["Age"] = item.age
+    state(item.controls[night], in: &response.head, at: arrival + item.skew)
+    if isUnchanged(response.sent, item, tag: tag, date: date) {
+      response.status = 304
       guard item.confirmation != .mute else {
         for name in item.number.isMultiple(of: 2) ? ["Cache-Control", "Expires"] : [] {
-          answer.head.remove(name)
+          response.head.remove(name)
         }
         return
       }
-      if item.kind == .news { answer.head["X-Note"] = "night \(night)" }
-      answer.head["ETag"] = self.tag(of: item, shown, isCoded: false)
-      answer.head["Last-Modified"] = date
+      if item.kind == .news { response.head["X-Note"] = "night \(night)" }
+      response.head["ETag"] = self.tag(of: item, shown, isCoded: false)
+      response.head["Last-Modified"] = date
       return
     }
-    var whole = answer.head
+    var whole = response.head
     whole["ETag"] = tag
     whole["Last-Modified"] = date
     whole["Content-Type"] = "text/plain; v=\(shown.version)"
     whole["X-Note"] = item.kind == .news ? "night \(night)" : "v\(shown.version)"
     var dice = Dice(seed, item.number, night, log.count, 3)
-    let first = rangeStart(answer.sent, tag: tag, date: date, size: body.count)
-    answer.bytes = Array(body[(first ?? 0)...])
-    answer.isCut = answer.bytes.count > 1 && dice.happens(item.cutChance)
+    let first = rangeStart(response.sent, tag: tag, date: date, size: body.count)
+    response.bytes = Array(body[(first ?? 0)...])
+    response.isCut = response.bytes.count > 1 && dice.happens(item.cutChance)
     if let first {
-      answer.status = 206
+      response.status = 206
       if item.hasBareRanges {
-        answer.head = NightHead()
-        answer.head["Date"] = whole["Date"]
-        answer.head["Age"] = whole["Age"]
+        response.head = NightHead()
+        response.head["Date"] = whole["Date"]
+        response.head["Age"] = whole["Age"]
       } else {
-        answer.head["ETag"] = tag
-        answer.head["Content-Type"] = whole["Content-Type"]
+        response.head["ETag"] = tag
+        response.head["Content-Type"] = whole["Content-Type"]
       }
-      answer.head["Content-Range"] = "bytes \(first)-\(body.count - 1)/\(body.count)"
+      response.head["Content-Range"] = "bytes \(first)-\(body.count - 1)/\(body.count)"
     } else {
-      answer.status = 200
-      answer.head = whole
+      response.status = 200
+      response.head = whole
     }
-    guard answer.isCut else { return }
-    answer.bytes = Array(answer.bytes[..<dice.number(1...answer.bytes.count - 1)])
+    guard response.isCut else { return }
+    response.bytes = Array(response.bytes[..<dice.number(1...response.bytes.count - 1)])
   }
 
   /// If-None-Match takes precedence, except at careless servers.

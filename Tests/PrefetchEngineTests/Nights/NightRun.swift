@@ -10,14 +10,14 @@ final class NightRun {
   struct Difference {
     var night: Int
     var item: NightItem
-    var told: String
-    var log: [NightAnswer]
+    var message: String
+    var log: [NightResponse]
     /// Last responses of earlier nights.
-    var history: [NightAnswer] = []
+    var history: [NightResponse] = []
 
     /// Beginning of the description, which similar differences share.
     var reason: String {
-      String(told.prefix { $0 != "`" && $0 != "\n" && !$0.isNumber })
+      String(message.prefix { $0 != "`" && $0 != "\n" && !$0.isNumber })
     }
   }
 
@@ -38,11 +38,11 @@ final class NightRun {
   private let form: NightDeclaration.Form
   private let concurrency: Int
   /// Last responses of each item, and transferred bytes of each body.
-  private var history: [Int: [NightAnswer]] = [:]
+  private var history: [Int: [NightResponse]] = [:]
   private var moved: [[UInt8]: Int] = [:]
 
-  init(seed: Int, in place: NightCache.Place = .memory(MemoryStore())) {
-    cache = NightCache(place)
+  init(seed: Int, in medium: NightCache.Medium = .memory(MemoryStore())) {
+    cache = NightCache(medium)
     self.seed = seed
     var dice = Dice(seed, 0, 5)
     let kinds = NightItem.Kind.allCases.shuffled(using: &dice).prefix(dice.number(10...14))
@@ -86,7 +86,7 @@ final class NightRun {
     print.combine(report)
     records = try cache.records(at: clock.now().wall)
     // A listed item may be judged at the night's start or at the list's arrival.
-    let listed = origin.log.first { $0.item == nil }?.answered
+    let listed = origin.log.first { $0.item == nil }?.finishedAt
     for item in items where !broken.contains(item.number) {
       let log = origin.log.filter { $0.item == item.number }
       do throws(NightWitness.Objection) {
@@ -107,7 +107,7 @@ final class NightRun {
           Difference(
             night: night,
             item: item,
-            told: error.sentence + view(of: item),
+            message: error.sentence + view(of: item),
             log: log,
             history: history[item.number] ?? []
           )
@@ -115,10 +115,10 @@ final class NightRun {
       }
     }
     guard broken.isEmpty, let item = items.first else { return }
-    let told = compare(report.totals, hasMoved: night == 0 || purpose == .refetch)
-    guard !told.isEmpty else { return }
+    let message = compare(report.totals, hasMoved: night == 0 || purpose == .refetch)
+    guard !message.isEmpty else { return }
     broken.insert(item.number)
-    differences.append(Difference(night: night, item: item, told: told, log: origin.log))
+    differences.append(Difference(night: night, item: item, message: message, log: origin.log))
   }
 
   /// Returns the headers that a night's declaration adds to requests.
@@ -144,7 +144,7 @@ final class NightRun {
     policy.concurrency = concurrency
     policy.perHost = concurrency
     var request = RunRequest(mode: .run, identity: "me", segments: [segment], policy: policy)
-    request.rules = declaration.rules
+    request.rulesHash = declaration.rules
     let slowest = dice.pick([0, 0, 2, 9, 40])
     return try cache.withStore(at: clock.now().wall) { store in
       let transport = NightTransport(
@@ -194,11 +194,12 @@ final class NightRun {
   /// Checks that a body with a single variant and usable validators is transferred only once.
   ///
   /// No byte may be transferred twice, even when the body comes in parts.
-  private func countBytes(of log: [NightAnswer], _ item: NightItem) throws(NightWitness.Objection) {
+  private func countBytes(of log: [NightResponse], _ item: NightItem) throws(NightWitness.Objection)
+  {
     guard item.movesOnce, cache.keepsShortParts || item.cutChance == 0 else { return }
-    for answer in log where !answer.bytes.isEmpty {
-      moved[answer.whole, default: 0] += answer.bytes.count
-      guard moved[answer.whole, default: 0] <= answer.whole.count else {
+    for response in log where !response.bytes.isEmpty {
+      moved[response.whole, default: 0] += response.bytes.count
+      guard moved[response.whole, default: 0] <= response.whole.count else {
         throw .init("an unchanged body moved twice")
       }
     }
@@ -207,12 +208,12 @@ final class NightRun {
   /// Compares the report's totals with the log; `hasMoved` tells that the list may have been
   /// transferred.
   private func compare(_ totals: Totals, hasMoved: Bool) -> String {
-    let asked = Set(origin.log.compactMap(\.item))
+    let requested = Set(origin.log.compactMap(\.item))
     let lists = origin.log.count { $0.item == nil && $0.status == 200 }
     let pairs: [(String, Int64, Int)] = [
       ("requests", totals.requests, origin.log.count),
       ("not modified", totals.notModified, origin.log.count { $0.status == 304 }),
-      ("kept", totals.kept, items.count - asked.count + witnesses.count { $0.isStillFresh }),
+      ("kept", totals.kept, items.count - requested.count + witnesses.count { $0.isStillFresh }),
       ("failed", totals.failed, witnesses.count { $0.hasFailed && !$0.isStillFresh }),
       ("items", totals.items, items.count),
       ("removed", totals.removed, 0),
@@ -224,7 +225,7 @@ final class NightRun {
       .joined(separator: "; ")
   }
 
-  private func count(_ log: [NightAnswer], _ item: NightItem) {
+  private func count(_ log: [NightResponse], _ item: NightItem) {
     var tally = NightTally()
     tally.nights = 1
     tally.requests = log.count
@@ -255,6 +256,6 @@ extension NightRun.Difference: CustomStringConvertible {
   var description: String {
     let earlier = history.isEmpty ? [] : ["  earlier:"] + history.map(\.description)
     let lines = (earlier + ["  in this night:"] + log.map(\.description)).joined(separator: "\n")
-    return "night \(night), \(item.address), \(item.kind.rawValue): \(told)\n\(lines)"
+    return "night \(night), \(item.address), \(item.kind.rawValue): \(message)\n\(lines)"
   }
 }

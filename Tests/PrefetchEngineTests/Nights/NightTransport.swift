@@ -9,17 +9,17 @@ final class NightTransport: Transport {
   private let ready: Ready
   private var dice: Dice
   private let slowest: Int
-  private var underWay: [Transfer] = []
+  private var inFlight: [Transfer] = []
 
   private struct Transfer {
     var request: TransferRequest
-    var answer: NightAnswer
+    var response: NightResponse
     var figures: TransferFigures
   }
 
   /// Next response, for the transport that stages bodies.
   private final class Ready {
-    var answer = NightAnswer(url: "", sent: NightHead(), asked: 0)
+    var response = NightResponse(url: "", sent: NightHead(), requestedAt: 0)
   }
 
   /// No response takes longer than `slowest` seconds.
@@ -37,12 +37,16 @@ final class NightTransport: Transport {
     let ready = Ready()
     self.ready = ready
     inner = FakeTransport(staging: staging) { _ in
-      let answer = ready.answer
-      guard answer.isCut else {
-        return .response(status: answer.status, headers: answer.head.fields, body: answer.bytes)
+      let response = ready.response
+      guard response.isCut else {
+        return .response(
+          status: response.status,
+          headers: response.head.fields,
+          body: response.bytes
+        )
       }
       let failure = Failure(.truncated, "the connection was closed", isTransient: true)
-      return .broken(headers: answer.head.fields, body: answer.bytes, failure)
+      return .broken(headers: response.head.fields, body: response.bytes, failure)
     }
   }
 
@@ -50,20 +54,24 @@ final class NightTransport: Transport {
     let started = clock.now().wall.seconds
     let steps = (0..<4).map { _ in Int64(dice.number(0...slowest)) }
     // Steps: sending, arrival at the server, arrival of the head, end of the body.
-    let asked = started + steps[0]
-    var answer = origin.answer(request, asked: asked, arrival: asked + steps[1])
-    answer.received = asked + steps[1] + steps[2]
-    answer.answered = answer.received + steps[3]
+    let requestedAt = started + steps[0]
+    var response = origin.respond(
+      request,
+      requestedAt: requestedAt,
+      arrival: requestedAt + steps[1]
+    )
+    response.received = requestedAt + steps[1] + steps[2]
+    response.finishedAt = response.received + steps[3]
     var figures = TransferFigures()
     figures.requested = .seconds(steps[0])
     figures.firstByte = .seconds(steps[0] + steps[1] + steps[2])
-    figures.total = .seconds(answer.answered - started)
-    underWay.append(Transfer(request: request, answer: answer, figures: figures))
+    figures.total = .seconds(response.finishedAt - started)
+    inFlight.append(Transfer(request: request, response: response, figures: figures))
   }
 
   func cancel(_ id: TransferID) {
-    guard let index = underWay.firstIndex(where: { $0.request.id == id }) else { return }
-    inner.start(underWay.remove(at: index).request)
+    guard let index = inFlight.firstIndex(where: { $0.request.id == id }) else { return }
+    inner.start(inFlight.remove(at: index).request)
     inner.cancel(id)
   }
 
@@ -71,7 +79,7 @@ final class NightTransport: Transport {
     let ended = inner.wait(until: nil)
     guard ended.isEmpty else { return ended }
     let now = clock.now()
-    let next = underWay.map(\.answer.answered).min()
+    let next = inFlight.map(\.response.finishedAt).min()
     // Whole seconds, the resolution of HTTP's dates.
     let end = deadline.map { now.wall.seconds + max(1, Self.wholeSeconds($0 - now.uptime)) }
     guard let next, next <= end ?? .max else {
@@ -80,13 +88,13 @@ final class NightTransport: Transport {
     }
     advance(to: next)
     var events: [TransferEvent] = []
-    for transfer in underWay where transfer.answer.answered <= next {
-      origin.note(transfer.answer)
-      ready.answer = transfer.answer
+    for transfer in inFlight where transfer.response.finishedAt <= next {
+      origin.record(transfer.response)
+      ready.response = transfer.response
       inner.start(transfer.request)
       events += inner.wait(until: nil).map { Self.event($0, transfer.figures) }
     }
-    underWay.removeAll { $0.answer.answered <= next }
+    inFlight.removeAll { $0.response.finishedAt <= next }
     return events
   }
 

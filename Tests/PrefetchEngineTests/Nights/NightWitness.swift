@@ -25,7 +25,7 @@ struct NightWitness {
   }
 
   /// State of one night's request chain.
-  private struct Question {
+  private struct Lookup {
     var headers: CacheModel.Headers
     var purpose: Purpose
     /// Expected URL of the next request.
@@ -55,7 +55,7 @@ struct NightWitness {
   /// Checks a night; `headers` go to the item's own server only, `time` is when freshness was
   /// judged.
   mutating func follow(
-    _ night: [NightAnswer],
+    _ night: [NightResponse],
     headers: CacheModel.Headers,
     purpose: Purpose,
     at time: ClosedRange<Int64>
@@ -63,141 +63,145 @@ struct NightWitness {
     (hasFailed, hasRefused, isStillFresh) = (false, false, false)
     let wish = purpose == .usual ? nil : "\(purpose)"
     let now = night.isEmpty ? time.lowerBound : time.upperBound
-    guard let reason = wish ?? model.question(headers, at: now) else {
+    guard let reason = wish ?? model.requestReason(headers, at: now) else {
       guard night.isEmpty else {
         throw Objection("asked, though fresh until \(model.stored?.end ?? 0)")
       }
       return
     }
     guard !night.isEmpty else { throw Objection("not asked: \(reason)") }
-    var question = Question(headers: headers, purpose: purpose, next: model.url)
-    for answer in night {
-      guard !question.isDone else { throw Objection("asked again after the answer") }
+    var lookup = Lookup(headers: headers, purpose: purpose, next: model.url)
+    for response in night {
+      guard !lookup.isDone else { throw Objection("asked again after the answer") }
       // A retry after a broken body may start at the declared URL.
-      guard answer.url == question.next || answer.url == model.url else {
-        throw Objection("not at \(question.next)")
+      guard response.url == lookup.next || response.url == model.url else {
+        throw Objection("not at \(lookup.next)")
       }
-      if answer.url == model.url { (question.ends, question.hops) = ([], []) }
-      try check(answer, of: question)
-      try take(answer, into: &question)
+      if response.url == model.url { (lookup.ends, lookup.hops) = ([], []) }
+      try check(response, of: lookup)
+      try accept(response, into: &lookup)
     }
-    (hasFailed, hasRefused) = (!question.isDone, question.isRefused)
-    isStillFresh = hasFailed && model.question(headers, at: night.last?.answered ?? 0) == nil
-    guard question.isDone || night.last?.isCut == true else {
+    (hasFailed, hasRefused) = (!lookup.isDone, lookup.isRefused)
+    isStillFresh = hasFailed && model.requestReason(headers, at: night.last?.finishedAt ?? 0) == nil
+    guard lookup.isDone || night.last?.isCut == true else {
       throw Objection("given up without need")
     }
   }
 
   // MARK: Requests
 
-  private func check(_ answer: NightAnswer, of question: Question) throws(Objection) {
-    if question.isUnconditional, answer.sent["Cache-Control"] != "no-cache" {
+  private func check(_ response: NightResponse, of lookup: Lookup) throws(Objection) {
+    if lookup.isUnconditional, response.sent["Cache-Control"] != "no-cache" {
       throw Objection(
-        "it does not say no-cache: \(question.isRefused ? "asked twice" : "refetched")"
+        "it does not say no-cache: \(lookup.isRefused ? "asked twice" : "refetched")"
       )
     }
-    let isOwn = model.stored?.url == answer.url && !question.isUnconditional
+    let isOwn = model.stored?.url == response.url && !lookup.isUnconditional
     let wanted = [true, false].map { countingHops -> (tag: String?, date: String?) in
-      isOwn ? model.conditions(question.headers, countingHops: countingHops) : (nil, nil)
+      isOwn ? model.conditions(lookup.headers, countingHops: countingHops) : (nil, nil)
     }
-    let tag = answer.sent["If-None-Match"]
+    let tag = response.sent["If-None-Match"]
     guard wanted.contains(where: { $0.tag == tag }) else {
       throw Objection("If-None-Match is `\(tag ?? "none")`, not `\(wanted[0].tag ?? "none")`")
     }
-    let since = answer.sent["If-Modified-Since"]
+    let since = response.sent["If-Modified-Since"]
     guard wanted.contains(where: { $0.date == since }) else {
       throw Objection(
         "If-Modified-Since is `\(since ?? "none")`, not `\(wanted[0].date ?? "none")`"
       )
     }
-    guard let condition = answer.sent["If-Range"] else { return }
-    guard let part, part.url == answer.url else { throw Objection("If-Range for no part") }
+    guard let condition = response.sent["If-Range"] else { return }
+    guard let part, part.url == response.url else { throw Objection("If-Range for no part") }
     let isDate = condition == part.head["Last-Modified"]
     guard
-      isDate && model.selects(part.selectors, question.headers) || condition == part.head["ETag"]
+      isDate && model.selects(part.selectors, lookup.headers) || condition == part.head["ETag"]
     else { throw Objection("If-Range is `\(condition)`, which is not of this part") }
   }
 
   // MARK: Answers
 
-  private mutating func take(_ answer: NightAnswer, into question: inout Question) throws(Objection)
-  {
-    if let target = answer.target {
-      question.next = target
-      question.ends.append(model.end(of: answer.head, answer))
-      question.hops += Self.selectors(of: answer, answer.head)
+  private mutating func accept(
+    _ response: NightResponse,
+    into lookup: inout Lookup
+  ) throws(Objection) {
+    if let target = response.target {
+      lookup.next = target
+      lookup.ends.append(model.end(of: response.head, response))
+      lookup.hops += Self.selectors(of: response, response.head)
       return
     }
-    question.next = answer.url
-    switch answer.status {
+    lookup.next = response.url
+    switch response.status {
     case 304:
-      if model.refuses(answer.head) {
-        question.isRefused = true
+      if model.refuses(response.head) {
+        lookup.isRefused = true
       } else {
-        confirm(answer, &question)
+        confirm(response, &lookup)
       }
     case 200, 206:
-      try takeBody(answer, &question)
+      try acceptBody(response, &lookup)
     default:
-      throw Objection("a \(answer.status)")
+      throw Objection("a \(response.status)")
     }
   }
 
-  private mutating func confirm(_ answer: NightAnswer, _ question: inout Question) {
+  private mutating func confirm(_ response: NightResponse, _ lookup: inout Lookup) {
     guard var stored = model.stored else { return }
-    stored.head = stored.head.updated(by: answer.head)
-    stored.selectors = Self.selectors(of: answer, stored.head)
-    store(stored, answer, &question)
+    stored.head = stored.head.updated(by: response.head)
+    stored.selectors = Self.selectors(of: response, stored.head)
+    store(stored, response, &lookup)
   }
 
-  private mutating func takeBody(
-    _ answer: NightAnswer,
-    _ question: inout Question
+  private mutating func acceptBody(
+    _ response: NightResponse,
+    _ lookup: inout Lookup
   ) throws(Objection) {
-    var head = answer.head
+    var head = response.head
     // The stored head of a partial body is updated by the response with the rest.
-    if answer.status == 206, let part { head = part.head.updated(by: head) }
+    if response.status == 206, let part { head = part.head.updated(by: head) }
     head.remove("Content-Range")
-    let selectors = Self.selectors(of: answer, head)
-    guard !answer.isCut else {
-      part = Part(url: answer.url, head: head, selectors: selectors)
+    let selectors = Self.selectors(of: response, head)
+    guard !response.isCut else {
+      part = Part(url: response.url, head: head, selectors: selectors)
       return
     }
     part = nil
-    if let stored = model.stored, stored.url == answer.url, stored.body == answer.whole {
-      let conditions = model.conditions(question.headers, countingHops: true)
-      guard question.isUnconditional || conditions.tag == nil && conditions.date == nil else {
+    if let stored = model.stored, stored.url == response.url, stored.body == response.whole {
+      let conditions = model.conditions(lookup.headers, countingHops: true)
+      guard lookup.isUnconditional || conditions.tag == nil && conditions.date == nil else {
         throw Objection("an unchanged body moved")
       }
     }
     let stored = CacheModel.Stored(
-      url: answer.url,
+      url: response.url,
       head: head,
       tag: head["ETag"],
-      body: answer.whole,
+      body: response.whole,
       selectors: selectors,
       hopSelectors: [],
       end: 0
     )
-    store(stored, answer, &question)
+    store(stored, response, &lookup)
   }
 
   private mutating func store(
     _ given: CacheModel.Stored,
-    _ answer: NightAnswer,
-    _ question: inout Question
+    _ response: NightResponse,
+    _ lookup: inout Lookup
   ) {
     var stored = given
-    stored.hopSelectors = question.hops
-    stored.end = model.end(question.ends + [model.end(of: stored.head, answer)], answer)
+    stored.hopSelectors = lookup.hops
+    stored.end = model.end(lookup.ends + [model.end(of: stored.head, response)], response)
     model.stored = stored
-    question.isDone = true
+    lookup.isDone = true
   }
 
-  private static func selectors(of answer: NightAnswer, _ head: NightHead) -> [CacheModel.Selector]
-  {
+  private static func selectors(
+    of response: NightResponse,
+    _ head: NightHead
+  ) -> [CacheModel.Selector] {
     (head["Vary"] ?? "").split(separator: ",").map { $0.drop { $0 == " " }.lowercased() }
       .filter { $0 != "accept-encoding" }
-      .map { CacheModel.Selector(url: answer.url, name: $0, value: answer.sent[$0]) }
+      .map { CacheModel.Selector(url: response.url, name: $0, value: response.sent[$0]) }
   }
 }

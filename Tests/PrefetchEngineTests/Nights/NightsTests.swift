@@ -24,8 +24,8 @@ private struct NightSums {
   }
 
   func describe(_ kind: NightItem.Kind) -> String {
-    let told = (reasons[kind] ?? [:]).sorted { $0.key < $1.key }
-    let lines = told.map { "\n    \($0.value) × \($0.key)" }
+    let reported = (reasons[kind] ?? [:]).sorted { $0.key < $1.key }
+    let lines = reported.map { "\n    \($0.value) × \($0.key)" }
     return "\(kind.rawValue): \(tallies[kind, default: .init()])\(lines.joined())"
   }
 }
@@ -56,17 +56,17 @@ struct NightsTests {
     _ = try live(Campaign.seeds(usually: 40) / 4) { .disk(try TemporaryDirectory()) }
   }
 
-  private func live(_ count: Int, in place: () throws -> NightCache.Place) throws -> NightSums {
+  private func live(_ count: Int, in medium: () throws -> NightCache.Medium) throws -> NightSums {
     var sums = NightSums()
     let seeds = Campaign.seed.map { $0...$0 } ?? 1...count
     for seed in seeds {
-      let run = NightRun(seed: seed, in: try place())
+      let run = NightRun(seed: seed, in: try medium())
       try run.perform()
       sums.add(run, seed: seed)
     }
     for example in sums.examples.values.sorted().prefix(20) { Issue.record("\(example)") }
-    let told = sums.failed.prefix(40)
-    #expect(sums.failed.isEmpty, "\(sums.failed.count) of \(seeds.count): \(told)")
+    let reported = sums.failed.prefix(40)
+    #expect(sums.failed.isEmpty, "\(sums.failed.count) of \(seeds.count): \(reported)")
     return sums
   }
 }

@@ -28,14 +28,14 @@ final class RoomHistory {
     /// Segments that name the item, with their configurations.
     var names: [(identity: Int, segment: Int)]
     var priority: Int?
-    var tellsSize: Bool
+    var declaresSize: Bool
     var isWrong: Bool
     var isChunked: Bool
     var body: [UInt8]
     var version = 0
 
-    var toldSize: Int64? {
-      tellsSize ? Int64(body.count + (isWrong ? 3 : 0)) : nil
+    var declaredSize: Int64? {
+      declaresSize ? Int64(body.count + (isWrong ? 3 : 0)) : nil
     }
   }
 
@@ -50,7 +50,7 @@ final class RoomHistory {
   private let clock = FakeClock()
   private let seed: Int
   /// Whether a `get` fetches single items during the run.
-  private var hasCompany = false
+  private var hasOtherRuns = false
 
   init(seed: Int) {
     self.seed = seed
@@ -64,7 +64,7 @@ final class RoomHistory {
           url: "https://a.example/\(number)",
           names: names,
           priority: dice.pick([nil, nil, nil, 1, 5]),
-          tellsSize: dice.happens(50),
+          declaresSize: dice.happens(50),
           isWrong: dice.happens(8),
           isChunked: dice.happens(30),
           body: []
@@ -104,18 +104,18 @@ final class RoomHistory {
 
   // MARK: Nights
 
-  private static let patience = 3
+  private static let mostRepeats = 3
 
   private func night(_ identity: Int) throws {
     sums.nights += 1
-    hasCompany = true
+    hasOtherRuns = true
     let first = try run(identity)
-    hasCompany = false
+    hasOtherRuns = false
     sums.fetched += Int(first.totals.fetched + first.totals.updated)
     var again = first
     var before: [RoomModel.Stored]?
     // When a body was smaller than expected or left, the next run has room for others.
-    for _ in 0..<Self.patience where before != store.bodies {
+    for _ in 0..<Self.mostRepeats where before != store.bodies {
       before = store.bodies
       again = try run(identity)
     }
@@ -138,8 +138,8 @@ final class RoomHistory {
     // Another process may evict bodies before the run notices it, so only runs without company are
     // checked.
     for item in model.declared where wasAlone && !stored.contains(item.url) {
-      let told = report.items.first { $0.url == item.url }?.failure
-      if told == nil { object("\(item.url) is not stored, and nothing is said of it") }
+      let failure = report.items.first { $0.url == item.url }?.failure
+      if failure == nil { object("\(item.url) is not stored, and nothing is said of it") }
     }
     for item in report.items where wasAlone && item.isUsable && !stored.contains(item.url) {
       object("\(item.url) is told to be here, and is not")
@@ -176,11 +176,11 @@ final class RoomHistory {
 
   /// Runs a concurrent process, which commits at any time.
   private func getMeanwhile() {
-    guard hasCompany, dice.happens(8) else { return }
-    hasCompany = false
+    guard hasOtherRuns, dice.happens(8) else { return }
+    hasOtherRuns = false
     sums.gets += 1
     do { try perform(try getting()) } catch { object("\(error)") }
-    hasCompany = true
+    hasOtherRuns = true
   }
 
   @discardableResult
@@ -265,7 +265,7 @@ final class RoomHistory {
   private func entry(_ item: Item, sizes: Bool) throws -> ManifestEntry {
     var entry = ManifestEntry(url: try WebURL(item.url))
     entry.priority = item.priority
-    if sizes { entry.size = item.toldSize }
+    if sizes { entry.size = item.declaredSize }
     return entry
   }
 
@@ -274,28 +274,28 @@ final class RoomHistory {
   private func model(of identity: Int) -> RoomModel {
     var declared: [RoomModel.Item] = []
     for item in items {
-      let places = item.names.filter { $0.identity == identity }.map { name in
+      let positions = item.names.filter { $0.identity == identity }.map { name in
         let list = items.filter { $0.names.contains { $0 == (identity, name.segment) } }
         return [
           priorities[identity][name.segment] ?? .max, name.segment, item.priority ?? .max,
           list.firstIndex { $0.url == item.url } ?? 0,
         ]
       }
-      guard let best = places.min(by: { $0.lexicographicallyPrecedes($1) }) else { continue }
+      guard let best = positions.min(by: { $0.lexicographicallyPrecedes($1) }) else { continue }
       // The stated size decides, even a wrong one; an unstated size counts as one byte.
-      let size = item.toldSize ?? max(1, Int64(item.body.count))
-      declared.append(RoomModel.Item(url: item.url, place: best, size: size))
+      let size = item.declaredSize ?? max(1, Int64(item.body.count))
+      declared.append(RoomModel.Item(url: item.url, position: best, size: size))
     }
     return RoomModel(
       limit: limit,
       declared: declared,
       stored: store.bodies,
-      untouchable: store.bodiesHeld(besides: Self.identities[identity])
+      untouchable: store.bodiesHeld(excluding: Self.identities[identity])
     )
   }
 
-  private func object(_ told: String) {
-    objections.append("seed \(seed), night \(sums.nights): \(told)")
+  private func object(_ message: String) {
+    objections.append("seed \(seed), night \(sums.nights): \(message)")
   }
 }
 
@@ -311,9 +311,9 @@ private final class RoomTransport: Transport {
   init(
     staging: any BodyStaging,
     dice: Dice,
-    answer: @escaping (TransferRequest) -> FakeTransport.Answer
+    reply: @escaping (TransferRequest) -> FakeTransport.Reply
   ) {
-    inner = FakeTransport(staging: staging, answer: answer)
+    inner = FakeTransport(staging: staging, reply: reply)
     self.dice = dice
   }
 
@@ -322,8 +322,8 @@ private final class RoomTransport: Transport {
   }
 
   func cancel(_ id: TransferID) {
-    guard let place = running.firstIndex(where: { $0.id == id }) else { return }
-    inner.start(running.remove(at: place))
+    guard let index = running.firstIndex(where: { $0.id == id }) else { return }
+    inner.start(running.remove(at: index))
     inner.cancel(id)
   }
 

@@ -40,14 +40,14 @@ struct RoomMeetingTests {
     let low = SegmentDeclaration(name: "low", source: .remote(url))
     _ = try bench.run(segments: [low])
     _ = try bench.run(segments: [low])
-    #expect(bench.asked == ["GET /m.json"])
+    #expect(bench.requests == ["GET /m.json"])
 
     let high = try Self.inline("high", ["b"], priority: 1, size: 60)
     for mode in [RunRequest.Mode.plan, .run] {
       let report = try bench.run(segments: [low, high], mode: mode)
-      let told = report.items.first { $0.id == "a" }
-      #expect(told?.failure?.code == .cacheFull, "\(mode)")
-      #expect(told?.segments == ["low"], "\(mode)")
+      let reported = report.items.first { $0.id == "a" }
+      #expect(reported?.failure?.code == .cacheFull, "\(mode)")
+      #expect(reported?.segments == ["low"], "\(mode)")
       #expect(report.totals.failed == 1 && report.totals.kept == 0, "\(mode)")
       #expect(report.segments.first { $0.name == "low" }?.state == .failed, "\(mode)")
     }
@@ -80,8 +80,8 @@ struct RoomMeetingTests {
     let transport = FakeTransport(staging: bench.store) {
       [site = bench.site, clock = bench.clock] in
       clock.advance(by: .seconds(2))
-      let page = site.answer(
-        to: LoopbackRequest(
+      let page = site.page(
+        for: LoopbackRequest(
           method: "GET",
           target: $0.url.path,
           headers: HeaderBlock($0.headers)
@@ -126,8 +126,8 @@ struct RoomMeetingTests {
     let transport = FakeTransport(staging: bench.store) {
       [site = bench.site, store = bench.store] in
       _ = try? store.commit([.segment(record, manifest: nil)])
-      let page = site.answer(
-        to: LoopbackRequest(method: "GET", target: $0.url.path, headers: HeaderBlock($0.headers))
+      let page = site.page(
+        for: LoopbackRequest(method: "GET", target: $0.url.path, headers: HeaderBlock($0.headers))
       )
       return .response(status: page.status, headers: page.headers, body: page.body)
     }
@@ -164,9 +164,9 @@ struct RoomMeetingTests {
     bench.store.disk = DiskSpace(free: 110, size: 1_000)
     let high = try Self.inline("high", ["b"], priority: 1, size: 60)
     let report = try bench.run(segments: [high, Self.inline("low", ["a"])])
-    let told = report.items.first { $0.id == "a" }
-    #expect(told?.failure?.message.contains("cache.size") == false)
-    #expect(told?.failure?.message.contains("min_free") == true)
+    let reported = report.items.first { $0.id == "a" }
+    #expect(reported?.failure?.message.contains("cache.size") == false)
+    #expect(reported?.failure?.message.contains("min_free") == true)
     #expect(report.totals.failed == 1 && report.totals.kept == 0 && report.totals.fetched == 1)
   }
 

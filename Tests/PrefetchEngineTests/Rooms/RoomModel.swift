@@ -5,7 +5,7 @@ struct RoomModel {
   struct Item: Hashable {
     var url: String
     /// Rank: segment priority, segment index, item priority, item index; smaller is kept longer.
-    var place: [Int]
+    var position: [Int]
     var size: Int64
   }
 
@@ -27,8 +27,8 @@ struct RoomModel {
   var used: Int64 { stored.reduce(other) { $0 + $1.size } }
 
   /// Returns the best rank among the items with a body; nil when this configuration has none.
-  func place(of body: Stored) -> [Int]? {
-    declared.filter { body.urls.contains($0.url) }.map(\.place).min {
+  func position(of body: Stored) -> [Int]? {
+    declared.filter { body.urls.contains($0.url) }.map(\.position).min {
       $0.lexicographicallyPrecedes($1)
     }
   }
@@ -38,8 +38,8 @@ struct RoomModel {
     let staying = stored.filter { body in
       if body.urls == [item.url] { return false }
       if untouchable.contains(body.body) { return true }
-      guard let place = place(of: body) else { return false }
-      return !item.place.lexicographicallyPrecedes(place)
+      guard let position = position(of: body) else { return false }
+      return !item.position.lexicographicallyPrecedes(position)
     }
     return staying.reduce(other) { $0 + $1.size } + item.size <= limit
   }
@@ -50,7 +50,7 @@ struct RoomModel {
   }
 
   /// Returns whether one of the evicted bodies would still have fitted.
-  func wentInVain(_ gone: [Stored]) -> Bool {
-    gone.contains { body in used + body.size <= limit }
+  func wentInVain(_ removed: [Stored]) -> Bool {
+    removed.contains { body in used + body.size <= limit }
   }
 }

@@ -30,8 +30,8 @@ final class WatchedStore: ContentStore {
       .sorted { $0.body < $1.body }
   }
 
-  func bodiesHeld(besides identity: String) -> Set<ContentDigest> {
-    guard let inventory = try? inner.takeInventory() else { return [] }
+  func bodiesHeld(excluding identity: String) -> Set<ContentDigest> {
+    guard let inventory = try? inner.readInventory() else { return [] }
     let held = inventory.rows.indices.filter { position in
       inventory.holders(of: position).contains { inventory.segmentKeys[$0].identity != identity }
     }
@@ -41,7 +41,7 @@ final class WatchedStore: ContentStore {
   // MARK: Commits
 
   func commit(_ changes: [StoreChange], within limit: Int64?) throws(Failure) -> [RemovedContent] {
-    let (before, held) = (bodies, bodiesHeld(besides: identity))
+    let (before, held) = (bodies, bodiesHeld(excluding: identity))
     let used = before.reduce(0) { $0 + $1.size }
     let removed: [RemovedContent]
     do throws(Failure) {
@@ -61,23 +61,23 @@ final class WatchedStore: ContentStore {
         if case .evict(let digests, _, _) = $0 { digests } else { [ContentDigest]() }
       }
     )
-    let gone = before.filter { evicted.contains($0.body) && !there.contains($0.body) }
-    evictionCount += gone.count
-    if gone.contains(where: { held.contains($0.body) }) {
+    let lost = before.filter { evicted.contains($0.body) && !there.contains($0.body) }
+    evictionCount += lost.count
+    if lost.contains(where: { held.contains($0.body) }) {
       objections.append("what another configuration declares went")
     }
     let model = RoomModel(limit: self.limit, declared: [], stored: after, untouchable: [])
-    if model.wentInVain(gone) { objections.append("a body went in vain") }
+    if model.wentInVain(lost) { objections.append("a body went in vain") }
     return removed
   }
 
   // MARK: All else
 
   var staging: MemoryStaging { inner.staging }
-  func takeInventory(of urls: [String]?) throws(Failure) -> Inventory {
-    try inner.takeInventory(of: urls)
+  func readInventory(of urls: [String]?) throws(Failure) -> Inventory {
+    try inner.readInventory(of: urls)
   }
-  func stored(_ items: [Int64]) throws(Failure) -> [(any StoredAnswer)?] {
+  func stored(_ items: [Int64]) throws(Failure) -> [(any StoredResponse)?] {
     try inner.stored(items)
   }
   func hasUnseenChanges() throws(Failure) -> Bool { try inner.hasUnseenChanges() }
@@ -87,7 +87,7 @@ final class WatchedStore: ContentStore {
   func segments() throws(Failure) -> [SegmentRecord] { try inner.segments() }
   func usedBytes() throws(Failure) -> Int64 { try inner.usedBytes() }
   func diskSpace() throws(Failure) -> DiskSpace? { try inner.diskSpace() }
-  func takeStock() throws(Failure) -> Stock { try inner.takeStock() }
+  func readStock() throws(Failure) -> Stock { try inner.readStock() }
   func partials() throws(Failure) -> [String: PartialBody] { try inner.partials() }
   func forgetPartial(_ key: String) { inner.forgetPartial(key) }
   func varianceKey() throws(Failure) -> VarianceKey { try inner.varianceKey() }

@@ -6,40 +6,40 @@ import Testing
 
 /// A server that receives events and behaves as the test says.
 final class Collector: Sendable {
-  enum Manner: Sendable {
-    case taking
+  enum ReplyMode: Sendable {
+    case accepting
     /// Receives the batch and never responds.
     case silent
-    case answering(Int, [(String, String)] = [])
+    case responding(Int, [(String, String)] = [])
     /// Closes the connection within the request.
     case closing
   }
 
-  private final class Place: Sendable {
-    let manner = Mutex(Manner.taking)
+  private final class Behavior: Sendable {
+    let replyMode = Mutex(ReplyMode.accepting)
   }
 
-  private let place: Place
+  private let behavior: Behavior
   let server: LoopbackServer
 
   init() throws {
-    let place = Place()
-    self.place = place
+    let behavior = Behavior()
+    self.behavior = behavior
     server = try LoopbackServer { request in
       guard request.method == "POST" else {
         return .respond(200, [("Cache-Control", "no-cache")], text: "body of \(request.path)")
       }
-      return switch place.manner.withLock({ $0 }) {
-      case .taking: .respond(204)
+      return switch behavior.replyMode.withLock({ $0 }) {
+      case .accepting: .respond(204)
       case .silent: Script([.silence])
-      case .answering(let status, let headers): .respond(status, headers, text: "no")
+      case .responding(let status, let headers): .respond(status, headers, text: "no")
       case .closing: Script([.close])
       }
     }
   }
 
-  func behave(_ manner: Manner) {
-    place.manner.withLock { $0 = manner }
+  func behave(_ replyMode: ReplyMode) {
+    behavior.replyMode.withLock { $0 = replyMode }
   }
 
   var endpoint: String { server.address("/v1/events") }

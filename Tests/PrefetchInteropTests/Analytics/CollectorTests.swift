@@ -72,14 +72,14 @@ struct CollectorTests {
   @Test(
     "A collector that fails is reported once, backed off from, and sent the same batch later",
     arguments: [
-      (Collector.Manner.answering(500), "server_busy", 69), (.closing, "reset", 69),
-      (.silent, "stalled", 69), (.answering(429, [("Retry-After", "7200")]), "server_busy", 69),
-      (.answering(404), "http", 3), (.answering(302, [("Location", "/x")]), "http", 3),
-      (.answering(307, [("Location", "http://127.0.0.9:1/x")]), "redirected", 3),
+      (Collector.ReplyMode.responding(500), "server_busy", 69), (.closing, "reset", 69),
+      (.silent, "stalled", 69), (.responding(429, [("Retry-After", "7200")]), "server_busy", 69),
+      (.responding(404), "http", 3), (.responding(302, [("Location", "/x")]), "http", 3),
+      (.responding(307, [("Location", "http://127.0.0.9:1/x")]), "redirected", 3),
     ]
   )
-  func fails(manner: Collector.Manner, code: String, status: Int) throws {
-    collector.behave(manner)
+  func fails(replyMode: Collector.ReplyMode, code: String, status: Int) throws {
+    collector.behave(replyMode)
     try log("one")
     let run = try home.run("--json")
     #expect(run.status == 0, "\(run)")
@@ -97,7 +97,7 @@ struct CollectorTests {
     #expect(try flush.json().text("error.code") == code)
     #expect(try flush.json().text("waiting") == "1")
     #expect(collector.posts.count > count)
-    collector.behave(.taking)
+    collector.behave(.accepting)
     let later = try home.shell("exec faketime -f +3h $prefetch run -q")
     #expect(later.status == 0, "\(later)")
     #expect(try waiting().isEmpty)
@@ -153,7 +153,7 @@ struct CollectorTests {
     try log("one")
     let run = try home.run("event", "flush")
     #expect(run.status == 5 && run.errors.contains("[analytics.pin_mismatch]"), "\(run)")
-    #expect(nginx.takeRequests().isEmpty)
+    #expect(nginx.drainRequests().isEmpty)
     #expect(try waiting() == ["one"])
   }
 
@@ -245,7 +245,7 @@ struct CollectorTests {
   @Test("The collector of the license's origin gets the token, and no other collector does")
   func license() throws {
     let license = try LicenseServer()
-    license.answer(LicenseServer.granting())
+    license.setReply(LicenseServer.granting())
     let registration =
       "license: canary-key\nregistration: { url: \"\(license.endpoint)\" }"
     configure(more: registration)
@@ -260,28 +260,28 @@ struct CollectorTests {
   }
 
   @Test("The collector is sent what `get` and `serve` were asked for, by URL and by metric")
-  func answers() throws {
+  func served() throws {
     let server = collector.server
     configure(", metrics: { Cart: [\"\(server.address("/cart/"))\"] }")
     #expect(try home.run("get", server.address("/cart/1"), "-o", "out").status == 0)
     #expect(try home.run("get", server.address("/cart/1"), "-o", "out").status == 0)
     #expect(try home.run("-q").status == 0)
-    let asked = try collector.events()
-    #expect(asked.allSatisfy { $0.text("count") == "1" }, "\(asked)")
+    let requested = try collector.events()
+    #expect(requested.allSatisfy { $0.text("count") == "1" }, "\(requested)")
     #expect(
-      asked.map { $0.text("kind") } == ["cache_miss", "metric", "cache_miss", "metric"],
+      requested.map { $0.text("kind") } == ["cache_miss", "metric", "cache_miss", "metric"],
       "the server says that it has to be asked"
     )
     let serving = try Serving(home)
     for path in ["/a", "/a", "/b?token=canary"] {
-      _ = try serving.client.get(server.place(path))
+      _ = try serving.client.get(server.servedPath(path))
     }
     #expect(serving.stop().status == 143)
     let events = try home.run("event", "list", "--json").json().list("events")
-    let told = events.map { ($0.text("kind"), $0.text("count"), $0.text("url")) }
-    #expect(told.count == 2, "\(told)")
-    #expect(told[0] == ("cache_fetch", "2", server.address("/a")))
-    #expect(told[1].0 == "cache_miss" && told[1].2?.contains("token=***") == true)
+    let reported = events.map { ($0.text("kind"), $0.text("count"), $0.text("url")) }
+    #expect(reported.count == 2, "\(reported)")
+    #expect(reported[0] == ("cache_fetch", "2", server.address("/a")))
+    #expect(reported[1].0 == "cache_miss" && reported[1].2?.contains("token=***") == true)
   }
 
   @Test("The collector is sent a miss for an item that `get` could not deliver")

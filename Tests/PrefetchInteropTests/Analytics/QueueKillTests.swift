@@ -59,12 +59,12 @@ struct QueueKillTests {
       switch Int.random(in: 0..<4, using: &random) {
       case 0: collector.behave(.silent)
       case 1: collector.behave(.closing)
-      default: collector.behave(.taking)
+      default: collector.behave(.accepting)
       }
       // An event that is already recorded, and another recorded beside the victim.
-      let plain = "plain \(round)"
-      try #require(home.run("event", "log", plain).status == 0)
-      acknowledged.insert(plain)
+      let event = "plain \(round)"
+      try #require(home.run("event", "log", event).status == 0)
+      acknowledged.insert(event)
       let (second, others) = try start(Int.random(in: 0..<5, using: &random), "beside \(round)")
       let (victim, names) = try start(round % 5, "round \(round)")
       begun.formUnion(names + others)
@@ -79,7 +79,7 @@ struct QueueKillTests {
       let list = try home.run("event", "list", "--json")
       #expect(list.status == 0, "round \(round): \(list)")
     }
-    collector.behave(.taking)
+    collector.behave(.accepting)
     #expect(try home.run("event", "flush").status == 0)
     #expect(try home.run("event", "list").lines.allSatisfy { $0.contains("\topen\t") })
     var ids: [String: Set<String>] = [:]

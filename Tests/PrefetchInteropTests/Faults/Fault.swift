@@ -47,7 +47,7 @@ struct Fault {
   }
 
   /// The call that was broken, or the number of all calls.
-  static func told(_ home: Home) -> String {
+  static func report(_ home: Home) -> String {
     (home.read("fault.log") ?? "no call").filter { $0 != "\n" }
   }
 }

@@ -27,10 +27,10 @@ struct KillCampaignTests {
     try ground.prepare()
     let before = try ground.held()
     let run = try Fault(call: call).home(ground.home).run(ground.arguments)
-    let told = "round \(round), \(scenario) at \(call) of \(total): \(Fault.told(ground.home))"
-    #expect([0, 128 + SIGKILL].contains(run.status), "\(told): \(run)")
-    try ground.checkKilled(before, told)
-    try ground.checkNext(told)
+    let context = "round \(round), \(scenario) at \(call) of \(total): \(Fault.report(ground.home))"
+    #expect([0, 128 + SIGKILL].contains(run.status), "\(context): \(run)")
+    try ground.checkKilled(before, context)
+    try ground.checkNext(context)
   }
 
   private func count(_ scenario: KillScenario) throws -> Int {
@@ -38,7 +38,7 @@ struct KillCampaignTests {
     let ground = try KillGround(scenario)
     try ground.prepare()
     let run = try Fault(call: 0).home(ground.home).run(ground.arguments)
-    let total = try #require(Int(Fault.told(ground.home)), "\(scenario): \(run)")
+    let total = try #require(Int(Fault.report(ground.home)), "\(scenario): \(run)")
     Self.counts.withLock { $0[scenario] = total }
     return total
   }

@@ -181,34 +181,34 @@ struct KillGround {
   }
 
   /// Right after the kill: nothing good is lost and nothing wrong is shown.
-  func checkKilled(_ before: [String: String], _ told: String) throws {
+  func checkKilled(_ before: [String: String], _ context: String) throws {
     let held = try held()
     if scenario != .gc {
       for (name, digest) in before where scenario != .repair || digest != damaged {
         let isHere = held[name] == digest || held[name] == self.digest(name)
-        #expect(isHere, "\(told): \(name) is \(held[name] ?? "lost")")
+        #expect(isHere, "\(context): \(name) is \(held[name] ?? "lost")")
       }
     }
     if FileTree.exists(home.cache) {
       let verify = try home.run("verify")
       #expect(
         verify.status == 0 || scenario == .repair || namesOnlyMissingFiles(verify),
-        "\(told): \(verify)"
+        "\(context): \(verify)"
       )
       let gotten = held.keys.sorted().first { held[$0] != damaged || scenario != .repair }
       if let gotten {
         let run = try home.run("get", "--offline", "-o", "read", server.address("/\(gotten)"))
         let body = FileTree.read(home.path("read")) ?? []
-        #expect(run.status == 0 && Digest.hexadecimal(body) == held[gotten], "\(told): \(run)")
+        #expect(run.status == 0 && Digest.hexadecimal(body) == held[gotten], "\(context): \(run)")
       }
     }
     for (name, body) in files(home.path(scenario == .mirror ? "dir" : "tree")) {
-      #expect((0...1).contains { self.body(name, $0) == body }, "\(told): \(name) is no version")
+      #expect((0...1).contains { self.body(name, $0) == body }, "\(context): \(name) is no version")
     }
     if scenario == .get {
       let body = FileTree.read(home.path("out")) ?? []
       let isWhole = body == Array("the old file".utf8) || body == self.body(Self.large, 0)
-      #expect(isWhole, "\(told): out has \(body.count) bytes")
+      #expect(isWhole, "\(context): out has \(body.count) bytes")
     }
   }
 
@@ -224,50 +224,53 @@ struct KillGround {
   }
 
   /// Repeats the command and runs once more: everything must be right and nothing left over.
-  func checkNext(_ told: String) throws {
+  func checkNext(_ context: String) throws {
     let next = try home.run(arguments)
-    #expect(next.status == 0 || scenario == .repair && next.status == 74, "\(told): then \(next)")
+    #expect(
+      next.status == 0 || scenario == .repair && next.status == 74,
+      "\(context): then \(next)"
+    )
     switch scenario {
     case .firstRun, .update, .resume, .publish, .repair, .subscribe:
       let run = try home.run("run", "-q")
-      #expect(run.status == 0, "\(told): then \(run)")
+      #expect(run.status == 0, "\(context): then \(run)")
       let wanted = Dictionary(
         uniqueKeysWithValues: (Self.names + [Self.large]).map { ($0, digest($0)) }
       )
-      #expect(try held() == wanted, "\(told)")
+      #expect(try held() == wanted, "\(context)")
     case .get:
-      #expect(FileTree.read(home.path("out")) == body(Self.large, 0), "\(told)")
+      #expect(FileTree.read(home.path("out")) == body(Self.large, 0), "\(context)")
     case .export:
       let objects = FileTree.objects(home.path("copy"))
-      #expect(Set(objects.keys) == Set(FileTree.objects(home.cache).keys), "\(told)")
+      #expect(Set(objects.keys) == Set(FileTree.objects(home.cache).keys), "\(context)")
     case .mirror:
       let wanted = Dictionary(
         uniqueKeysWithValues: Self.names.map { ($0, site["/\($0)"]?.body ?? []) }
       )
-      #expect(files(home.path("dir")) == wanted, "\(told)")
+      #expect(files(home.path("dir")) == wanted, "\(context)")
     case .gc: break
     }
     if scenario == .publish {
       let wanted = Set((Self.names + [Self.large]).map { site["/\($0)"]?.body ?? [] })
-      #expect(Set(files(home.path("tree")).values) == wanted, "\(told)")
+      #expect(Set(files(home.path("tree")).values) == wanted, "\(context)")
     }
     if scenario != .mirror {
       let verify = try home.run("verify")
-      #expect(verify.status == 0, "\(told): \(verify)")
+      #expect(verify.status == 0, "\(context): \(verify)")
     }
-    checkLeftovers(told)
+    checkLeftovers(context)
   }
 
-  private func checkLeftovers(_ told: String) {
+  private func checkLeftovers(_ context: String) {
     let roots = [home.cache, home.state, home.work]
     let names = roots.flatMap { FileTree.listing($0).keys }.filter { path in
       let name = path.split(separator: "/").last ?? ""
       return name.contains(".new-") || name.contains(".tmp") || name.contains(".draft")
         || name.contains(".damaged")
     }
-    #expect(names.isEmpty, "\(told) leaves files")
+    #expect(names.isEmpty, "\(context) leaves files")
     if FileTree.exists("\(home.cache)/partial"), scenario != .export, scenario != .gc {
-      #expect(FileTree.names("\(home.cache)/partial").isEmpty, "\(told) leaves parts")
+      #expect(FileTree.names("\(home.cache)/partial").isEmpty, "\(context) leaves parts")
     }
   }
 

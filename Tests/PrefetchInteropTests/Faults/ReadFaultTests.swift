@@ -62,28 +62,28 @@ struct ReadFaultTests {
       path: path
     )
     let run = try fault.home(home).run(command)
-    let told = """
+    let context = """
       round \(round): \(command) with \(error.name) at \(error.calls) \(fault.call) of \(path), \
-      \(fault.span) times: \(Fault.told(home)): \(run)
+      \(fault.span) times: \(Fault.report(home)): \(run)
       """
     // A fault that the command can do without is no failure; any other is a disk failure.
     let isRepair = command.contains("--repair")
-    #expect([0, 74].contains(run.status), "\(told)")
+    #expect([0, 74].contains(run.status), "\(context)")
     let names = [home.cache, home.state].flatMap { FileTree.names($0) }
-    #expect(!names.contains { $0.contains("damaged") }, "\(told): \(names)")
-    #expect(try held() == before || isRepair && error.number == EIO, "\(told)")
+    #expect(!names.contains { $0.contains("damaged") }, "\(context): \(names)")
+    #expect(try held() == before || isRepair && error.number == EIO, "\(context)")
     if error.number != EIO {
-      #expect(Set(FileTree.objects(home.cache).keys).isSuperset(of: objects), "\(told)")
+      #expect(Set(FileTree.objects(home.cache).keys).isSuperset(of: objects), "\(context)")
     }
 
     let next = try home.run("run", "-q")
-    #expect(next.status == 0, "\(told)\nthen \(next)")
-    #expect(try held() == before, "\(told)")
-    #expect(try home.run("verify").status == 0, "\(told)")
+    #expect(next.status == 0, "\(context)\nthen \(next)")
+    #expect(try held() == before, "\(context)")
+    #expect(try home.run("verify").status == 0, "\(context)")
     let events = try home.run("event", "list")
-    #expect(events.output.contains("seen"), "\(told): \(events)")
+    #expect(events.output.contains("seen"), "\(context): \(events)")
     let segments = try home.run("status", "--json").json().list("segments").map { $0.text("name") }
-    #expect(segments == ["one", "two"], "\(told)")
+    #expect(segments == ["one", "two"], "\(context)")
   }
 
   private func held() throws -> [String: String] {

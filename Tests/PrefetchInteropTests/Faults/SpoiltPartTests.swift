@@ -34,7 +34,7 @@ struct SpoiltPartTests {
     "A damaged part contributes no byte to the next stored body",
     arguments: 0..<min(40, Binary.rounds)
   )
-  func spoilt(_ way: Int) throws {
+  func spoilt(_ variant: Int) throws {
     trap.set(.bytes(900_000, below: "/large/"))
     let broken = try home.start(["run", "-q"])
     let end = ContinuousClock.now + .seconds(30)
@@ -45,15 +45,15 @@ struct SpoiltPartTests {
     let path = try #require(part)
     var bytes = try #require(FileTree.read(path))
     let before = bytes
-    Self.damage(&bytes, way)
+    Self.damage(&bytes, variant)
     try #require(bytes != before)
     FileTree.write(bytes, to: path)
 
     let run = try home.run("run", "--json")
-    #expect(run.status == 0, "way \(way): \(run)")
+    #expect(run.status == 0, "way \(variant): \(run)")
     _ = try home.run("get", "--offline", "-o", "out", server.address("/large/film.bin"))
-    #expect(FileTree.read(home.path("out")) == Self.body, "way \(way): \(run)")
-    #expect(try home.run("verify").status == 0, "way \(way)")
+    #expect(FileTree.read(home.path("out")) == Self.body, "way \(variant): \(run)")
+    #expect(try home.run("verify").status == 0, "way \(variant)")
   }
 
   private var part: String? {
@@ -65,15 +65,15 @@ struct SpoiltPartTests {
   }
 
   /// Flips, zeros, extends or cuts, ten ways of each.
-  private static func damage(_ bytes: inout [UInt8], _ way: Int) {
-    var random = SeededRandom(mixing: [way, 40])
-    let place = Int.random(in: 0..<bytes.count, using: &random)
+  private static func damage(_ bytes: inout [UInt8], _ variant: Int) {
+    var random = SeededRandom(mixing: [variant, 40])
+    let index = Int.random(in: 0..<bytes.count, using: &random)
     let length = Int.random(in: 1...70_000, using: &random)
-    switch way % 4 {
-    case 0: bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+    switch variant % 4 {
+    case 0: bytes[index] ^= 1 << UInt8.random(in: 0..<8, using: &random)
     case 1:
-      let end = min(bytes.count, place + length)
-      bytes.replaceSubrange(place..<end, with: repeatElement(0, count: end - place))
+      let end = min(bytes.count, index + length)
+      bytes.replaceSubrange(index..<end, with: repeatElement(0, count: end - index))
     case 2: bytes += (0..<length).map { _ in UInt8.random(in: .min ... .max, using: &random) }
     default: bytes.removeLast(min(bytes.count - 1, length))
     }

@@ -15,7 +15,7 @@ final class DatagramEar {
   }
 
   /// Returns the number of datagrams since the last call.
-  func takeCount() -> Int {
+  func drainCount() -> Int {
     var count = 0
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while unsafe recv(descriptor, &buffer, buffer.count, CInt(MSG_DONTWAIT)) >= 0 {

@@ -16,7 +16,7 @@ final class DatagramRelay: Sendable {
     thread = try #require(
       NativeThread {
         var passage = Passage(entrance: entrance, target: target, rest: limit)
-        while !isStopped.withLock({ $0 }) { passage.turn() }
+        while !isStopped.withLock({ $0 }) { passage.relayOnce() }
         passage.end()
       }
     )
@@ -43,7 +43,7 @@ final class DatagramRelay: Sendable {
     }
 
     /// Waits briefly for datagrams, so that the relay's end is noticed.
-    mutating func turn() {
+    mutating func relayOnce() {
       var entries = ([entrance] + clients.map(\.exit)).map {
         pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
       }

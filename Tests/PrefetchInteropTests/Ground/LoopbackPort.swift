@@ -37,12 +37,12 @@ enum LoopbackPort {
     defer { close(descriptor) }
     let bytes = Array(request.utf8)
     guard unsafe write(descriptor, bytes, bytes.count) == bytes.count else { return [] }
-    var answer: [UInt8] = []
+    var received: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while true {
       let count = unsafe read(descriptor, &buffer, buffer.count)
-      guard count > 0 else { return answer }
-      answer += buffer[..<count]
+      guard count > 0 else { return received }
+      received += buffer[..<count]
     }
   }
 

@@ -34,7 +34,7 @@ final class Nginx {
     /// Whether text is gzip-encoded, without further headers about it.
     var isCoding = false
     /// Whether PUT stores a file and creates its folders.
-    var takesFiles = false
+    var acceptsFiles = false
     /// Further addresses of this machine to listen on.
     var addresses: [String] = []
 
@@ -108,7 +108,7 @@ final class Nginx {
   }
 
   /// Returns the requests since the last call, except this class's own.
-  func takeRequests() -> [Request] {
+  func drainRequests() -> [Request] {
     // The server has one thread: once it responds, all earlier requests are in the log.
     LoopbackPort.exchange(port, "GET /.sync HTTP/1.0\r\n\r\n")
     let path = folder.appending("access.log")
@@ -154,7 +154,7 @@ final class Nginx {
     for address in options.addresses {
       lines.append("listen \(address):\(port)\(options.certificate == nil ? "" : " ssl http2");")
     }
-    if options.takesFiles {
+    if options.acceptsFiles {
       lines += ["dav_methods PUT;", "create_full_put_path on;", "client_max_body_size 0;"]
     }
     if let backend = options.backend {

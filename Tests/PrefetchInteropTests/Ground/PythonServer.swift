@@ -48,12 +48,12 @@ final class PythonServer {
   }
 
   /// Target and status of every request since the last call.
-  func takeRequests() -> [(target: String, status: Int)] {
+  func drainRequests() -> [(target: String, status: Int)] {
     let path = folder.appending("log")
     let text = String(decoding: FileTree.read(path) ?? [], as: UTF8.self)
     let count = text.utf8.count
-    defer { taken = count }
-    return text.utf8.dropFirst(taken).split(separator: UInt8(ascii: "\n")).compactMap { line in
+    defer { readCount = count }
+    return text.utf8.dropFirst(readCount).split(separator: UInt8(ascii: "\n")).compactMap { line in
       let parts = String(decoding: line, as: UTF8.self).split(separator: " ")
       guard let method = parts.firstIndex(where: { $0.hasPrefix("\"") }), parts.count > method + 3
       else { return nil }
@@ -61,5 +61,5 @@ final class PythonServer {
     }
   }
 
-  private var taken = 0
+  private var readCount = 0
 }

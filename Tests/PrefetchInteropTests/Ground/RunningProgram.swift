@@ -82,12 +82,12 @@ final class RunningProgram {
 
   /// Whether the program is still running.
   var isRunning: Bool {
-    var told = unsafe siginfo_t()
+    var info = unsafe siginfo_t()
     let options = WEXITED | WNOHANG | WNOWAIT
-    guard !isReaped, unsafe waitid(P_PID, id_t(processID), &told, options) == 0 else {
+    guard !isReaped, unsafe waitid(P_PID, id_t(processID), &info, options) == 0 else {
       return false
     }
-    return unsafe told.si_signo == 0
+    return unsafe info.si_signo == 0
   }
 
   /// Limits the program's memory and the size of files that it writes.

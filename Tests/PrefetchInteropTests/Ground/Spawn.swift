@@ -23,7 +23,7 @@ enum Spawn {
 
   /// Serializes starts: a concurrent start could inherit another program's pipes before they are
   /// marked.
-  private static let turn = Mutex(())
+  private static let lock = Mutex(())
 
   /// Ignores SIGPIPE: a program that ends before reading its input must not end the tests.
   private static let ignoresBrokenPipes: Void = { _ = signal(SIGPIPE, SIG_IGN) }()
@@ -47,7 +47,7 @@ enum Spawn {
     outputPath: String?
   ) throws(Fault) -> Streams {
     ignoresBrokenPipes
-    return try turn.withLock { _ throws(Fault) in
+    return try lock.withLock { _ throws(Fault) in
       try start(words, environment, folder, outputPath)
     }
   }
@@ -85,7 +85,7 @@ enum Spawn {
     }
     unsafe posix_spawn_file_actions_adddup2(&actions, errors.writing, 2)
     if let folder { _ = unsafe addFolder(&actions, folder) }
-    var attributes = plainAttributes()
+    var attributes = defaultAttributes()
     let arguments = WordList(words)
     let variables = WordList(environment.map { "\($0.key)=\($0.value)" })
     defer {
@@ -119,7 +119,7 @@ enum Spawn {
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     unsafe posix_spawn_file_actions_adddup2(&actions, socket, 3)
-    var attributes = plainAttributes()
+    var attributes = defaultAttributes()
     defer {
       unsafe posix_spawn_file_actions_destroy(&actions)
       unsafe posix_spawnattr_destroy(&attributes)
@@ -139,7 +139,7 @@ enum Spawn {
   }
 
   /// Signals that the test process ignores or blocks must not be inherited.
-  private static func plainAttributes() -> posix_spawnattr_t {
+  private static func defaultAttributes() -> posix_spawnattr_t {
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
     var none = sigset_t()

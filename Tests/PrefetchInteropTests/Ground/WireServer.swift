@@ -2,7 +2,7 @@ import PrefetchTestSupport
 
 /// How a server is spoken to over HTTP/1.1.
 enum Wire: String, CaseIterable, Sendable {
-  case plain
+  case plainHTTP = "plainHTTP"
   case tls = "TLS"
 }
 
@@ -10,7 +10,7 @@ enum Wire: String, CaseIterable, Sendable {
 final class WireServer {
   /// Before the path of a URL.
   let base: String
-  private let plain: LoopbackServer?
+  private let plainHTTP: LoopbackServer?
   private let tls: TLSServer?
 
   init(
@@ -18,9 +18,9 @@ final class WireServer {
     _ script: @escaping @Sendable (_ method: String, _ path: String) -> Script
   ) throws {
     switch wire {
-    case .plain:
+    case .plainHTTP:
       let server = try LoopbackServer { script($0.method, $0.target) }
-      (plain, tls) = (server, nil)
+      (plainHTTP, tls) = (server, nil)
       base = "http://127.0.0.1:\(server.port)"
     case .tls:
       var options = TLSServer.Options(try TrustGround.shared.get().leaf())
@@ -29,13 +29,13 @@ final class WireServer {
         return script(words.first ?? "", words.count > 1 ? words[1] : "")
       }
       let server = try TLSServer(options)
-      (plain, tls) = (nil, server)
+      (plainHTTP, tls) = (nil, server)
       base = "https://127.0.0.1:\(server.port)"
     }
   }
 
   var requestCount: Int {
-    plain?.requests.count ?? tls?.record.requests ?? 0
+    plainHTTP?.requests.count ?? tls?.record.requests ?? 0
   }
 
   /// Configures a segment with these paths.

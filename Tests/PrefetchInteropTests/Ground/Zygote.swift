@@ -12,7 +12,7 @@ final class Zygote: Sendable {
   static let shared: Zygote? = Binary.zygotePath.flatMap { Zygote($0) }
 
   private let socket: CInt
-  private let turn = Mutex(())
+  private let lock = Mutex(())
 
   private init?(_ path: String) {
     var ends: [CInt] = [-1, -1]
@@ -48,7 +48,7 @@ final class Zygote: Sendable {
     let variables = environment.map { "\($0.key)=\($0.value)" }
     for text in [folder ?? ""] + words + variables { message += text.utf8 + [0] }
     guard message.count < 100_000 else { return nil }
-    let child = turn.withLock { _ in
+    let child = lock.withLock { _ in
       unsafe zygote_start(socket, message, message.count, streams)
     }
     return child > 0 ? child : nil

@@ -82,13 +82,13 @@ final class KioskOrigin: Sendable {
       for piece in 0..<Film.pieceCount { site["\(base)/\(film.name(piece))"] = nil }
     }
     var lines = ["#EXTM3U"]
-    for (place, variant) in Film.variants.enumerated() {
+    for (index, variant) in Film.variants.enumerated() {
       let film = Film(number, edition: edition, variant: variant)
       for piece in 0..<Film.pieceCount {
         site["\(base)/\(film.name(piece))"] = Site.Page(film.body(piece))
       }
       site["\(base)/\(variant)/all.m3u8"] = Site.Page(film.playlist)
-      lines += ["#EXT-X-STREAM-INF:BANDWIDTH=\(9_000 * (place + 1))", "\(variant)/all.m3u8"]
+      lines += ["#EXT-X-STREAM-INF:BANDWIDTH=\(9_000 * (index + 1))", "\(variant)/all.m3u8"]
     }
     site["\(base)/film.m3u8"] = Site.Page(lines.joined(separator: "\n") + "\n")
   }
@@ -120,7 +120,7 @@ final class KioskOrigin: Sendable {
   }
 
   /// Answers the requests before this one and none from then on; nil answers all.
-  func answer(upTo count: Int?) {
+  func respond(upTo count: Int?) {
     state.withLock { state in state.silentFrom = count.map { state.requests + $0 } }
   }
 
@@ -128,7 +128,7 @@ final class KioskOrigin: Sendable {
   var requestCount: Int { state.withLock { $0.requests } }
 
   /// Returns the bytes sent of some films since the last call.
-  func takeBytes(ofFilms films: Range<Int>) -> Int {
+  func drainBytes(ofFilms films: Range<Int>) -> Int {
     state.withLock { state in
       let all = films.reduce(0) { $0 + (state.sent["f\($1)"] ?? 0) }
       defer { state.counted = all }
@@ -141,7 +141,7 @@ final class KioskOrigin: Sendable {
 
   func respond(to request: LoopbackRequest) -> Script {
     let isPiece = request.path.hasSuffix(".ts")
-    let answer = state.withLock { state -> Line? in
+    let line = state.withLock { state -> Line? in
       guard state.line != .away else { return .away }
       state.requests += 1
       if let silent = state.silentFrom, state.requests >= silent { return nil }
@@ -149,11 +149,11 @@ final class KioskOrigin: Sendable {
       state.bodies += 1
       return state.bodies % 3 == 0 ? .breaking : .sound
     }
-    guard let answer else { return Script([.silence]) }
-    guard answer != .away else { return Script([.reset]) }
+    guard let line else { return Script([.silence]) }
+    guard line != .away else { return Script([.reset]) }
     var script = site.respond(to: request)
     guard case .send(let bytes)? = script.steps.first else { return script }
-    if answer == .breaking {
+    if line == .breaking {
       script.steps = [.send(Array(bytes.prefix(bytes.count / 2))), .reset]
       return script
     }

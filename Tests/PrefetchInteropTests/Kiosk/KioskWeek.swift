@@ -26,7 +26,7 @@ final class KioskWeek {
   /// A film that a player has begun.
   private struct Show {
     var film: Int
-    var places: [String]
+    var paths: [String]
     var bodies: [String] = []
   }
 
@@ -144,14 +144,14 @@ final class KioskWeek {
     let show = random.happens(60) ? try begin(Int.random(in: 0..<6, using: &random)) : nil
     replaceSomething()
     let isOpen = shown % 86_400 >= 22 * 3_600 || shown % 86_400 < 6 * 3_600
-    let mayAsk = isOpen && !day.isMetered
+    let mayRequest = isOpen && !day.isMetered
     let before = origin.requestCount
-    let isCut = day.losesPower && mayAsk && random.happens(75)
+    let isCut = day.losesPower && mayRequest && random.happens(75)
     if isCut { try cutPower(day) } else { try run(day) }
-    if !mayAsk, origin.requestCount > before {
+    if !mayRequest, origin.requestCount > before {
       trouble("\(origin.requestCount - before) requests that no rule allows")
     }
-    book(wasCut: isCut)
+    checkDailyLimit(wasCut: isCut)
     if let show { try end(show) }
     try look(at: Int.random(in: 0..<6, using: &random))
   }
@@ -169,9 +169,9 @@ final class KioskWeek {
   }
 
   /// Checks that a day's bytes exceed the limit by one body at most.
-  private func book(wasCut: Bool) {
+  private func checkDailyLimit(wasCut: Bool) {
     let today = shown / 86_400
-    received[today, default: 0] += origin.takeBytes(ofFilms: Self.limitedFilms)
+    received[today, default: 0] += origin.drainBytes(ofFilms: Self.limitedFilms)
     if wasCut { allowance[today, default: 0] += Self.unbooked }
     let limit = Self.dailyLimit + KioskOrigin.Film.largestPiece + (allowance[today] ?? 0)
     if received[today] ?? 0 > limit {
@@ -207,7 +207,7 @@ final class KioskWeek {
     let isHeld = random.happens(60)
     let delay = CInt.random(in: 0...25, using: &random)
     let before = origin.requestCount
-    if isHeld { origin.answer(upTo: count) }
+    if isHeld { origin.respond(upTo: count) }
     let program = try FakedProgram(home, clock, arguments(day))
     while program.isRunning, origin.requestCount - before < count { poll(nil, 0, 1) }
     if !isHeld { poll(nil, 0, delay) }
@@ -215,7 +215,7 @@ final class KioskWeek {
     program.signal(SIGKILL)
     _ = program.finish()
     if program.hasLeftovers { trouble("a killed run left something in /dev/shm") }
-    origin.answer(upTo: nil)
+    origin.respond(upTo: nil)
     if random.happens(40), let serving {
       serving.program.signal(SIGKILL)
       _ = serving.program.finish()
@@ -268,16 +268,16 @@ final class KioskWeek {
     }
     let folder = stream.prefix { $0 != "/" }
     let lines = playlist.body.split(separator: "\n").filter { !$0.hasPrefix("#") }
-    var show = Show(film: film, places: lines.map { "\(base)/\(folder)/\($0)" })
-    try go(on: &show, to: Int.random(in: 0...show.places.count, using: &random))
+    var show = Show(film: film, paths: lines.map { "\(base)/\(folder)/\($0)" })
+    try move(on: &show, to: Int.random(in: 0...show.paths.count, using: &random))
     return show
   }
 
-  private func go(on show: inout Show, to count: Int) throws {
+  private func move(on show: inout Show, to count: Int) throws {
     while show.bodies.count < count {
-      let place = show.places[show.bodies.count]
-      let piece = try client().get(place)
-      if piece.status != 200 { trouble("film \(show.film): `\(place)` is \(piece.status)") }
+      let path = show.paths[show.bodies.count]
+      let piece = try client().get(path)
+      if piece.status != 200 { trouble("film \(show.film): `\(path)` is \(piece.status)") }
       show.bodies.append(piece.status == 200 ? piece.body : "")
     }
   }
@@ -285,7 +285,7 @@ final class KioskWeek {
   /// Plays the rest of a film, which must all be of one edition.
   private func end(_ given: Show) throws {
     var show = given
-    try go(on: &show, to: show.places.count)
+    try move(on: &show, to: show.paths.count)
     moments += 1
     guard let film = KioskOrigin.Film(show.bodies.first ?? ""), film.number == show.film,
       1...editions[show.film] ~= film.edition
@@ -313,7 +313,7 @@ final class KioskWeek {
       shown = moment
       clock.set(to: shown)
       try run(Day())
-      book(wasCut: false)
+      checkDailyLimit(wasCut: false)
     }
     for film in 0..<KioskOrigin.filmCount {
       let show = try begin(film)

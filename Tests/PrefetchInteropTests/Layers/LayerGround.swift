@@ -47,7 +47,7 @@ struct LayerGround {
   }
 
   /// The paths of all requests since the last time, sorted.
-  func takeRequests() -> [String] {
+  func drainRequests() -> [String] {
     defer { site.clearRequests() }
     return site.requests.map(\.path).sorted()
   }

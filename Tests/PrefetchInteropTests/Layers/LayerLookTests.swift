@@ -63,9 +63,9 @@ struct LayerLookTests {
     let before = try ground.fingerprint("base")
     let run = try home.run("doctor", "--json")
     #expect(run.status == 0, "\(run)")
-    let told = try lower(run)
-    #expect(told.map(\.value) == ["\(home.path("base")): 2 segments, 2 items"], "\(run)")
-    #expect(!told.contains { !$0.isRight })
+    let reported = try lower(run)
+    #expect(reported.map(\.value) == ["\(home.path("base")): 2 segments, 2 items"], "\(run)")
+    #expect(!reported.contains { !$0.isRight })
     #expect(try ground.fingerprint("base") == before)
     #expect(!FileTree.exists(home.cache))
   }
@@ -89,10 +89,10 @@ struct LayerLookTests {
     for (name, word) in words {
       declare(["/a"], lower: [name, "base"])
       let run = try home.run("doctor", "--json")
-      let told = try lower(run)
-      #expect(told.map(\.isRight) == [false, true], "\(run)")
-      #expect(told.first?.value.contains(word) == true, "\(run)")
-      #expect(told.first?.value.contains(name) == true, "\(run)")
+      let reported = try lower(run)
+      #expect(reported.map(\.isRight) == [false, true], "\(run)")
+      #expect(reported.first?.value.contains(word) == true, "\(run)")
+      #expect(reported.first?.value.contains(name) == true, "\(run)")
       #expect(run.status == 1, "\(name)")
       #expect(try home.run("-q").status == 0, "\(name)")
     }

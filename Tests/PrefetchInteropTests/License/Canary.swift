@@ -44,8 +44,8 @@ struct Canary: Sendable {
   private static func percentEncoded(_ text: String, isStrict: Bool, isUpper: Bool) -> String {
     text.utf8.map { byte -> String in
       let character = Character(Unicode.Scalar(byte))
-      let isPlain = character.isLetter || character.isNumber || "-._~".contains(character)
-      if isPlain, !isStrict { return String(character) }
+      let isUnreserved = character.isLetter || character.isNumber || "-._~".contains(character)
+      if isUnreserved, !isStrict { return String(character) }
       let digits = String(byte, radix: 16)
       let padded = digits.count < 2 ? "0\(digits)" : digits
       return "%" + (isUpper ? padded.uppercased() : padded)

@@ -73,14 +73,14 @@ struct CanaryTests {
     let loud =
       ["-vv", "--log-file", "run.log", "--events", "events.ndjson", "--items", "all"]
       + Self.formats.flatMap { ["--report", "\($0)=report.\($0)"] }
-    let answers: [Script] = [
+    let replies: [Script] = [
       .respond(500), .respond(200, text: "{"), Script([.silence]), .respond(403),
       LicenseServer.granting(#""bundle_id": "org.example.other""#),
       .respond(307, [("Location", other.address("/license"))]),
       LicenseServer.granting(""), LicenseServer.granting(),
     ]
-    for answer in answers {
-      license.answer(answer)
+    for reply in replies {
+      license.setReply(reply)
       try play(["register", "-vv"], in: home)
       try play(["register", "--json"], in: home)
       try play(["run"] + loud, in: home)
@@ -114,7 +114,7 @@ struct CanaryTests {
     #expect(Self.key.found(in: variables) == nil)
     try search()
     // The secrets were in use, so the search could have found them.
-    #expect(license.keys.count > answers.count)
+    #expect(license.keys.count > replies.count)
     #expect(Set(license.keys) == ["Bearer \(Self.key.text)"])
     #expect(Set(license.shown) == ["Bearer \(Self.key.text)", "Bearer \(Self.token.text)"])
     #expect(license.server.requests.contains { $0.headers["X-Key"] == Self.header.text })

@@ -37,7 +37,7 @@ struct CanaryURLTests {
   private func search(
     for canaries: [Canary],
     in outputs: Outputs,
-    besides own: Set<String>
+    excluding own: Set<String>
   ) throws {
     for (call, text) in outputs.all {
       for canary in canaries {
@@ -122,7 +122,7 @@ struct CanaryURLTests {
     try search(
       for: [Self.user, Self.password],
       in: outputs,
-      besides: ["/work/list.", "/work/prefetch.yaml"]
+      excluding: ["/work/list.", "/work/prefetch.yaml"]
     )
     #expect(outputs.all.contains { $0.text.contains("***") })
   }
@@ -148,7 +148,7 @@ struct CanaryURLTests {
     ] {
       try play(command, outputs)
     }
-    try search(for: [Self.password], in: outputs, besides: ["/work/prefetch.yaml"])
+    try search(for: [Self.password], in: outputs, excluding: ["/work/prefetch.yaml"])
   }
 
   @Test(
@@ -192,7 +192,7 @@ struct CanaryURLTests {
       for: [Self.signature],
       in: outputs,
       // The index must contain the URL, from which the next request is made.
-      besides: ["/work/prefetch.yaml", "/work/list.txt", "/index."]
+      excluding: ["/work/prefetch.yaml", "/work/list.txt", "/index."]
     )
     #expect(outputs.all.contains { $0.text.contains("X-Amz-Signature=***") })
     // A plan's list of items must contain the full URL, since pipes process it further.

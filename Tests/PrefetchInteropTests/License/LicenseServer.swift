@@ -7,19 +7,19 @@ final class LicenseServer: Sendable {
   static let endpoint = "/license"
   static let token = "canary-tok/en+4d11"
 
-  private let answer: Answer
+  private let reply: ReplyBox
   let server: LoopbackServer
 
-  private final class Answer: Sendable {
+  private final class ReplyBox: Sendable {
     let script = Mutex(LicenseServer.granting())
   }
 
   /// `redirects` are further paths that lead elsewhere.
   init(redirects: [String: String] = [:]) throws {
-    let answer = Answer()
-    self.answer = answer
+    let reply = ReplyBox()
+    self.reply = reply
     server = try LoopbackServer { request in
-      if request.method == "POST" { return answer.script.withLock { $0 } }
+      if request.method == "POST" { return reply.script.withLock { $0 } }
       if let target = redirects[request.path] {
         return .respond(302, [("Location", target)])
       }
@@ -32,8 +32,8 @@ final class LicenseServer: Sendable {
   }
 
   /// Sets the endpoint's response.
-  func answer(_ script: Script) {
-    answer.script.withLock { $0 = script }
+  func setReply(_ script: Script) {
+    reply.script.withLock { $0 = script }
   }
 
   static func granting(_ members: String = #""token": "\#(token)""#) -> Script {

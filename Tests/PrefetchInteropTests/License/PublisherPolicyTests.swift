@@ -27,7 +27,7 @@ struct PublisherPolicyTests {
   }
 
   private func register(_ features: String) throws {
-    license.answer(
+    license.setReply(
       LicenseServer.granting(#""token": "t-123456", "policy": {"features": {\#(features)}}"#)
     )
     try #require(home.run("register").status == 0)

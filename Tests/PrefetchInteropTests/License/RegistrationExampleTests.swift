@@ -15,7 +15,7 @@ struct RegistrationExampleTests {
     #expect(run.status == 0, "\(run)")
     let ends = run.lines.filter { $0.hasPrefix("exit status") }.map { $0.split(separator: " ")[2] }
     #expect(ends == ["0;", "0;", "0;", "77;", "77;", "77;", "0;"], "\(run)")
-    let asked = run.lines.filter { $0.contains("POST /v1/register") }
-    #expect(asked.map { $0.suffix(3) } == ["200", "403", "200", "200"], "\(run)")
+    let requests = run.lines.filter { $0.contains("POST /v1/register") }
+    #expect(requests.map { $0.suffix(3) } == ["200", "403", "200", "200"], "\(run)")
   }
 }

@@ -33,15 +33,15 @@ struct RegistrationNewsTests {
   )
   func lost() throws {
     let hour = try home.shell("date -u -d '+1 hour' +%FT%TZ").lines[0]
-    license.answer(LicenseServer.granting(#""token": "abcdefg", "expires": "\#(hour)""#))
+    license.setReply(LicenseServer.granting(#""token": "abcdefg", "expires": "\#(hour)""#))
     #expect(try home.run("-q", "--events", "first").status == 0)
     #expect(try news("first").map { $0.text("event") } == ["registration.ok"])
-    license.answer(.respond(401))
+    license.setReply(.respond(401))
     let later = try home.shell("exec faketime -f +2h $prefetch run -q --events later")
     #expect(later.status == 77, "\(later)")
-    let told = try news("later")
-    #expect(told.map { $0.text("event") } == ["registration.failed", "registration.lost"])
-    #expect(told.allSatisfy { $0.text("code") == "license_refused" })
+    let reported = try news("later")
+    #expect(reported.map { $0.text("event") } == ["registration.failed", "registration.lost"])
+    #expect(reported.allSatisfy { $0.text("code") == "license_refused" })
   }
 
   @Test(
@@ -49,7 +49,7 @@ struct RegistrationNewsTests {
     .enabled(if: Namespace.isAvailable, "needs a network namespace of its own (unshare)")
   )
   func otherNetwork() throws {
-    license.answer(.respond(500))
+    license.setReply(.respond(500))
     #expect(try home.run("-q", "--events", "first").status == 75)
     let first = try #require(try news("first").first)
     #expect(first.text("event") == "registration.failed" && first.text("retry_at") != nil)

@@ -47,9 +47,9 @@ struct RegistrationTests {
     let first = try run()
     #expect(first.status == 0)
     #expect(first.report.number("totals.requests") == 4)
-    let asked = try #require(license.server.requests.first)
-    #expect(asked.headers["Content-Type"] == "application/json")
-    let body = try Node(json: String(decoding: asked.body, as: UTF8.self))
+    let request = try #require(license.server.requests.first)
+    #expect(request.headers["Content-Type"] == "application/json")
+    let body = try Node(json: String(decoding: request.body, as: UTF8.self))
     #expect(body.text("bundle_id") == "org.example.app")
     #expect(body.text("tool.name") == "prefetch")
     #expect(body.text("tool.version") != nil)
@@ -64,7 +64,7 @@ struct RegistrationTests {
 
   @Test("A license goes with every request itself where the server granted no token")
   func withoutToken() throws {
-    license.answer(LicenseServer.granting(""))
+    license.setReply(LicenseServer.granting(""))
     for _ in 0..<2 { #expect(try run().status == 0) }
     #expect(license.keys.count == 1)
     #expect(Set(license.shown) == ["Bearer key-of-the-test-1"])
@@ -73,7 +73,7 @@ struct RegistrationTests {
 
   @Test("A refused license is not sent again before it changes", arguments: [401, 403])
   func refused(status: Int) throws {
-    license.answer(.respond(status))
+    license.setReply(.respond(status))
     for _ in 0..<3 {
       let (code, report) = try run()
       #expect(code == 77)
@@ -87,7 +87,7 @@ struct RegistrationTests {
     #expect(license.shown.isEmpty)
     #expect(try self.status == "refused")
     // A command may register again after a refusal.
-    license.answer(LicenseServer.granting())
+    license.setReply(LicenseServer.granting())
     let register = try home.run("register")
     #expect(register.status == 0, "\(register)")
     #expect(try run().status == 0)
@@ -95,9 +95,9 @@ struct RegistrationTests {
 
   @Test("A changed license is sent again, each key once")
   func changed() throws {
-    license.answer(.respond(403))
+    license.setReply(.respond(403))
     #expect(try run().status == 77)
-    license.answer(LicenseServer.granting())
+    license.setReply(LicenseServer.granting())
     var changed = home
     changed.variables["KEY"] = "key-of-the-test-2"
     for _ in 0..<2 { #expect(try changed.run("run").status == 0) }
@@ -120,8 +120,8 @@ struct RegistrationTests {
       ("http", .respond(302, [("Location", "/elsewhere")])),
     ]
   )
-  func failed(code: String, answer: Script) throws {
-    license.answer(answer)
+  func failed(code: String, reply: Script) throws {
+    license.setReply(reply)
     var allowed: [String?] = []
     for number in 0..<3 {
       let (status, report) = try run()
@@ -138,7 +138,7 @@ struct RegistrationTests {
     #expect(other.requests.count == 3)
     // The pause is over.
     configure("registration: { retry: 1ms, url: \"ENDPOINT\" }")
-    license.answer(LicenseServer.granting())
+    license.setReply(LicenseServer.granting())
     #expect(try run().status == 0)
     #expect(license.keys.count == 2)
     #expect(license.shown.count == 2)
@@ -146,7 +146,9 @@ struct RegistrationTests {
 
   @Test("A license for another bundle is refused until the configuration names that bundle")
   func bundle() throws {
-    license.answer(LicenseServer.granting(#""bundle_id": "org.example.other", "token": "abcdefg""#))
+    license.setReply(
+      LicenseServer.granting(#""bundle_id": "org.example.other", "token": "abcdefg""#)
+    )
     for _ in 0..<2 {
       let (status, report) = try run()
       #expect(status == 77)
@@ -177,7 +179,7 @@ struct RegistrationTests {
   }
 
   @Test("A license is not sent by a dry run, by `get`, or offline")
-  func asksNobody() throws {
+  func contactsNoServer() throws {
     for arguments in [
       ["plan"], ["run", "--dry-run"], ["status"], ["check"],
     ] {
@@ -232,7 +234,7 @@ struct RegistrationTests {
     arguments: [301, 302, 303, 307, 308]
   )
   func redirected(status: Int) throws {
-    license.answer(.respond(status, [("Location", other.address("/license"))]))
+    license.setReply(.respond(status, [("Location", other.address("/license"))]))
     #expect(try run().status == 75)
     #expect(other.requests.map(\.path) == ["/free"])
     #expect(license.keys.count == 1)
@@ -292,10 +294,10 @@ struct RegistrationTests {
   func events() throws {
     #expect(try home.run("--events", "events").status == 0)
     #expect(try home.run("--events", "events").status == 0)
-    license.answer(.respond(500))
+    license.setReply(.respond(500))
     #expect(try home.run("register").status == 69)
     #expect(try home.run("--events", "events").status == 0)
-    license.answer(.respond(403))
+    license.setReply(.respond(403))
     #expect(try home.run("register").status == 77)
     var other = home
     other.variables["KEY"] = "key-of-the-test-2"
@@ -303,16 +305,16 @@ struct RegistrationTests {
     let lines = try (home.read("events") ?? "").split(separator: "\n").map {
       try Node(json: String($0))
     }
-    let told = lines.filter { $0.text("event")?.hasPrefix("registration.") == true }
+    let reported = lines.filter { $0.text("event")?.hasPrefix("registration.") == true }
     #expect(
-      told.map { $0.text("event") } == [
+      reported.map { $0.text("event") } == [
         "registration.ok", "registration.ok", "registration.ok", "registration.failed",
       ]
     )
-    #expect(told.map { $0.text("first") } == ["true", "false", "false", nil])
+    #expect(reported.map { $0.text("first") } == ["true", "false", "false", nil])
     // A run starts once its settings are known.
     #expect(lines.prefix(2).map { $0.text("event") } == ["registration.ok", "run.started"])
-    #expect(told.last?.text("code") == "license_refused")
+    #expect(reported.last?.text("code") == "license_refused")
   }
 
   @Test(
@@ -325,10 +327,10 @@ struct RegistrationTests {
   func renewal(members: String?, status: Int32, words: String) throws {
     for isFirst in [true, false] {
       if !isFirst {
-        license.answer(LicenseServer.granting(#""token": "abcdefg""#))
+        license.setReply(LicenseServer.granting(#""token": "abcdefg""#))
         #expect(try home.run("register").status == 0)
       }
-      license.answer(members.map { LicenseServer.granting($0) } ?? .respond(503))
+      license.setReply(members.map { LicenseServer.granting($0) } ?? .respond(503))
       let register = try home.run("register", "--json")
       #expect(register.status == status && register.errors.contains(words), "\(register)")
       if !isFirst {
@@ -343,9 +345,9 @@ struct RegistrationTests {
   @Test("A license that `register` loses is not sent again")
   func lost() throws {
     let soon = Timestamp.format(Instant(seconds: 4_000_000_000))
-    license.answer(LicenseServer.granting(#""token": "abcdefg", "expires": "\#(soon)""#))
+    license.setReply(LicenseServer.granting(#""token": "abcdefg", "expires": "\#(soon)""#))
     #expect(try run().status == 0)
-    license.answer(.respond(401))
+    license.setReply(.respond(401))
     let register = try home.run("register", "--json")
     #expect(register.status == 77, "\(register)")
     let document = try register.json()

@@ -12,16 +12,16 @@ struct MatrixTests {
 
   @Test(
     "The item ends as its row expects, whatever the server does, and nothing wrong is stored",
-    arguments: Cast.of(chosen)
+    arguments: MatrixBatch.of(chosen)
   )
-  func rehearse(_ cast: Cast) throws {
-    try Rehearsal(cast).play()
+  func play(_ batch: MatrixBatch) throws {
+    try MatrixRun(batch).play()
   }
 
   @Test("Every row of the matrix is played in every situation")
-  func places() {
+  func positions() {
     for situation in Situation.allCases {
-      let played = Cast.of(Self.rows).filter { $0.situation == situation }.flatMap(\.rows)
+      let played = MatrixBatch.of(Self.rows).filter { $0.situation == situation }.flatMap(\.rows)
       #expect(played.map(\.testDescription).sorted() == Self.rows.map(\.testDescription).sorted())
     }
   }

@@ -38,7 +38,7 @@ struct OpenEndTests {
   }
 
   @Test("A body over HTTP/2 without a certain end is fetched again over HTTP/1.1, as two requests")
-  func askedAgain() throws {
+  func requestedAgain() throws {
     let server = try StreamServer([Self.cut], textual: Self.body, in: home)
     configure(server)
     let report = try run()
@@ -103,8 +103,8 @@ struct OpenEndTests {
       configure(server, item)
       try home.removeCache()
       let report = try run()
-      let told = report.text("items.0.error.code") ?? report.text("items.0.outcome")
-      #expect(told == word, "\(item) \(report)")
+      let reported = report.text("items.0.error.code") ?? report.text("items.0.outcome")
+      #expect(reported == word, "\(item) \(report)")
       #expect(server.stop() == ["1/1"], "\(item) \(word)")
     }
   }
@@ -117,7 +117,7 @@ struct OpenEndTests {
       0x36, 5, 0, 0, 0,
     ]
     let head = Self.start.headers([(":status", "200"), ("content-encoding", "gzip")])
-    for (script, asked) in [
+    for (script, expected) in [
       (head.data(whole, isLast: true), ["1/1"]),
       (head.data(Array(whole.dropLast(3))).reset(.noError), ["1/1", "2/text"]),
       (head.data(Array(whole.dropLast(3)), isLast: true), ["1/1", "2/text"]),
@@ -128,7 +128,7 @@ struct OpenEndTests {
       try #require(home.tool("rm", "-rf", home.state).status == 0)
       let report = try run()
       #expect(report.text("items.0.digest") == "sha256:\(Digest.hexadecimal("hello"))", "\(report)")
-      #expect(server.stop() == asked)
+      #expect(server.stop() == expected)
     }
   }
 

@@ -16,7 +16,7 @@ struct RefusedUploadTests {
     let home = try Home(isInMemory: true)
     // Larger than the HTTP/2 window that is open before the receiver agrees.
     let body = String(repeating: "GET  / HTTP/1.1\r\n\r\n0123456789", count: 13_000)
-    let origin = try WireServer(.plain) { _, _ in .respond(200, text: body) }
+    let origin = try WireServer(.plainHTTP) { _, _ in .respond(200, text: body) }
     // The tier has nothing and closes the connection, since libcurl rewinds only on reused
     // connections.
     let absent = StreamScript().headers(

@@ -120,9 +120,9 @@ struct ReplyMutantTests {
     } else {
       run = try home.run("run", "-q")
     }
-    let told = home.read("memory") ?? ""
+    let context = home.read("memory") ?? ""
     // A damaged Retry-After may keep all other items from being requested.
-    #expect([0, 3, 4, 5].contains(run.status), "\(wire) \(first): \(run) \(told)")
+    #expect([0, 3, 4, 5].contains(run.status), "\(wire) \(first): \(run) \(context)")
     let verified = try home.run("verify")
     #expect(verified.status == 0, "\(verified)")
   }

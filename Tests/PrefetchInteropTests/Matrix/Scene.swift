@@ -43,7 +43,7 @@ struct Scene: Sendable {
   }
 
   /// Returns a correct response with the old body, for the first transfer.
-  static func oldAnswer(to request: LoopbackRequest) -> Script {
+  static func oldResponse(to request: LoopbackRequest) -> Script {
     Site([request.target: Site.Page(old, entityTag: oldTag)]).respond(to: request)
   }
 

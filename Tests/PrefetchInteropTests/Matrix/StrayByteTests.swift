@@ -8,7 +8,7 @@ struct StrayByteTests {
   private static let head = "HTTP/1.1 200 OK\r\n"
   private static let one = "network: { per_host: 1, http: 1.1, retries: { items: 0, lookups: 0 } }"
 
-  private static func answer(_ body: String) -> String {
+  private static func response(_ body: String) -> String {
     "\(head)Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
   }
 
@@ -62,22 +62,22 @@ struct StrayByteTests {
   @Test("`serve --pull` survives heads that begin with a blank")
   func foldedPull() throws {
     let home = try Home(isInMemory: true)
-    let server = try Self.folding(.plain, " X: AAAA")
+    let server = try Self.folding(.plainHTTP, " X: AAAA")
     try server.configure(home, ["/0"], Self.one)
     let serving = try home.start(["serve", "--pull", "--listen", "127.0.0.1:0"])
     let address = try #require(serving.firstLine())
-    let place = server.base.split(separator: "/").last ?? ""
+    let suffix = server.base.split(separator: "/").last ?? ""
     for (path, status) in [("0", "200"), ("1", "502"), ("to", "502"), ("2", "502"), ("0", "200")] {
-      let told = try home.tool(
+      let shown = try home.tool(
         "curl",
         "-s",
         "-o",
         "/dev/null",
         "-w",
         "%{http_code}",
-        "\(address)\(place)/\(path)"
+        "\(address)\(suffix)/\(path)"
       )
-      #expect(told.output == status, "\(path)")
+      #expect(shown.output == status, "\(path)")
     }
     serving.signal(15)
     #expect(serving.finish(within: 10).status == 143)
@@ -85,10 +85,10 @@ struct StrayByteTests {
 
   // MARK: Bytes behind an answer
 
-  private static let poison = answer("poison")
+  private static let poison = response("poison")
 
   /// Ways in which the bytes after a response are sent.
-  enum Way: String, CaseIterable, Sendable {
+  enum Placement: String, CaseIterable, Sendable {
     case inOneWrite
     case withTheBody
     case behindALargeBody
@@ -96,32 +96,32 @@ struct StrayByteTests {
     case later
   }
 
-  private static func poisoned(_ path: String, _ way: Way, _ turns: Turns) -> Script {
+  private static func poisoned(_ path: String, _ placement: Placement, _ gates: Gates) -> Script {
     let body = body(of: path)
     let large = body + String(repeating: "x", count: 300_000)
-    switch way {
+    switch placement {
     case .inOneWrite:
-      return .raw(answer(body) + poison)
+      return .raw(response(body) + poison)
     case .withTheBody:
       return Script([
         .send(Array("\(head)Content-Length: \(body.utf8.count)\r\n\r\n".utf8)),
         .send(Array((body + poison).utf8)),
       ])
     case .behindALargeBody:
-      return .raw(answer(large) + poison)
+      return .raw(response(large) + poison)
     case .later:
       // A request sent before the stray bytes could not distinguish them from its response.
       return Script(
-        turns.arrived.map { Script.Step.pause($0) } + [
-          .send(Array(answer(body).utf8)), .wait(.milliseconds(5)), .send(Array(poison.utf8)),
-          .open(turns.left[path.hasSuffix("p0") ? 0 : 1]),
+        gates.arrived.map { Script.Step.pause($0) } + [
+          .send(Array(response(body).utf8)), .wait(.milliseconds(5)), .send(Array(poison.utf8)),
+          .open(gates.left[path.hasSuffix("p0") ? 0 : 1]),
         ]
       )
     }
   }
 
   /// Synchronization of a round's requests.
-  private struct Turns: Sendable {
+  private struct Gates: Sendable {
     /// Gates that open once the request to be redirected has arrived.
     let arrived = [Gate(), Gate()]
     /// Gates that open once the stray bytes are sent.
@@ -129,36 +129,36 @@ struct StrayByteTests {
   }
 
   /// Delays the next request until the previous connection is idle.
-  private static func redirect(_ path: String, _ turns: Turns) -> Script {
+  private static func redirect(_ path: String, _ gates: Gates) -> Script {
     let target = path.replacing("/r", with: "/g")
-    let answer = "HTTP/1.1 302 Found\r\nLocation: \(target)\r\nContent-Length: 0\r\n\r\n"
+    let response = "HTTP/1.1 302 Found\r\nLocation: \(target)\r\nContent-Length: 0\r\n\r\n"
     return Script(
-      [.open(turns.arrived[path.hasSuffix("r0") ? 0 : 1])]
-        + turns.left.map { Script.Step.pause($0) }
-        + [.wait(.milliseconds(25)), .send(Array(answer.utf8))]
+      [.open(gates.arrived[path.hasSuffix("r0") ? 0 : 1])]
+        + gates.left.map { Script.Step.pause($0) }
+        + [.wait(.milliseconds(25)), .send(Array(response.utf8))]
     )
   }
 
   @Test(
     "Bytes after a response are not taken as a body, and the next item is not blamed",
     arguments: Wire.allCases,
-    Way.allCases
+    Placement.allCases
   )
-  func stray(wire: Wire, way: Way) throws {
+  func stray(wire: Wire, placement: Placement) throws {
     // Each round has a folder of its own.
-    let turns = (0..<Binary.rounds).map { _ in Turns() }
+    let gates = (0..<Binary.rounds).map { _ in Gates() }
     let server = try WireServer(wire) { _, path in
       let parts = path.split(separator: "/")
-      let turns = parts.first.flatMap { Int($0) }.map { turns[$0] } ?? Turns()
+      let gates = parts.first.flatMap { Int($0) }.map { gates[$0] } ?? Gates()
       return switch parts.last?.first {
-      case "p": Self.poisoned(path, way, turns)
-      case "r": Self.redirect(path, turns)
-      default: .raw(Self.answer(Self.body(of: path)))
+      case "p": Self.poisoned(path, placement, gates)
+      case "r": Self.redirect(path, gates)
+      default: .raw(Self.response(Self.body(of: path)))
       }
     }
     var names = (0..<3).flatMap { ["p\($0)", "g\($0)"] }
     var network = Self.one
-    if way == .later {
+    if placement == .later {
       // Two connections for each of two workers, so that an idle one is reused.
       names = ["p0", "p1", "r0", "r1"]
       network = "network: { per_host: 4, http: 1.1, retries: { items: 0 } }"
@@ -213,11 +213,11 @@ struct StrayByteTests {
 
   @Test("Requests that libcurl repeats are counted", arguments: Wire.allCases)
   func repeated(wire: Wire) throws {
-    let asked = Counter()
+    let requestCounter = Counter()
     let server = try WireServer(wire) { _, path in
       // The first request meets a connection that ends without a response.
-      path == "/1" && asked.next() == 1
-        ? Script([.close]) : .raw(Self.answer(Self.body(of: path)))
+      path == "/1" && requestCounter.next() == 1
+        ? Script([.close]) : .raw(Self.response(Self.body(of: path)))
     }
     let home = try Home(isInMemory: true)
     try server.configure(home, ["/0", "/1"], Self.one)

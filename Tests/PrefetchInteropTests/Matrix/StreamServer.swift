@@ -100,8 +100,8 @@ final class StreamServer {
 
   /// Starts the server, which writes its certificate to `server.pem` in the working folder.
   init(_ scripts: [StreamScript], textual body: String?, in home: Home) throws {
-    let answer = body.map { "HTTP/1.1 200 OK\r\nContent-Length: \($0.utf8.count)\r\n\r\n\($0)" }
-    home.write(answer ?? "", to: "answer")
+    let response = body.map { "HTTP/1.1 200 OK\r\nContent-Length: \($0.utf8.count)\r\n\r\n\($0)" }
+    home.write(response ?? "", to: "answer")
     home.write(Self.program, to: "server.py")
     home.write(
       scripts.map { $0.lines.joined(separator: "\n") }.joined(separator: "\n\n"),

@@ -24,7 +24,7 @@ struct StreamRow: Sendable, CustomTestStringConvertible {
 struct StreamTests {
   private static let body = "a body that comes over one of many streams"
   private static let oldBody = "what the server had before"
-  private static let oldAnswer = start.headers([
+  private static let oldResponse = start.headers([
     (":status", "200"), ("etag", "\"old\""), ("content-length", "\(oldBody.utf8.count)"),
   ])
   .data(oldBody, isLast: true)
@@ -241,7 +241,7 @@ struct StreamTests {
     [Situation.first, .update]
   )
   func play(_ row: StreamRow, _ situation: Situation) throws {
-    try rehearse(row, situation)
+    try playRow(row, situation)
   }
 
   @Test(
@@ -275,10 +275,10 @@ struct StreamTests {
     #expect(names.count == Self.rows.count)
   }
 
-  private func rehearse(_ row: StreamRow, _ situation: Situation) throws {
+  private func playRow(_ row: StreamRow, _ situation: Situation) throws {
     let home = try Home(isInMemory: true)
     let isUpdate = situation == .update
-    let before = isUpdate ? [Self.oldAnswer] : []
+    let before = isUpdate ? [Self.oldResponse] : []
     let server = try StreamServer(before + row.scripts, textual: Self.body, in: home)
     configure(home, urls: ["\"https://127.0.0.1:\(server.port)/item\""], retries: 1)
     if isUpdate { try #require(home.run().status == 0) }

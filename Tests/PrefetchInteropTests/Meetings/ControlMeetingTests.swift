@@ -18,8 +18,8 @@ struct ControlMeetingTests {
     let site = site
     server = try LoopbackServer { site.respond(to: $0) }
     home = try Home(isInMemory: true)
-    for (place, name) in ["/a", "/b", "/c", "/t"].enumerated() {
-      let bytes = [UInt8](repeating: UInt8(0x61 + place), count: Self.size)
+    for (index, name) in ["/a", "/b", "/c", "/t"].enumerated() {
+      let bytes = [UInt8](repeating: UInt8(0x61 + index), count: Self.size)
       site[name] = Site.Page(
         bytes,
         entityTag: "\"\(name)\"",
@@ -231,8 +231,8 @@ struct ControlMeetingTests {
   func pulled() throws {
     configure(["/a", "/b"], publishes: true)
     let serving = try Serving(home, "--pull")
-    #expect(try serving.client.get(server.place("/a")).status == 200)
-    #expect(try serving.client.get(server.place("/c")).status == 200)
+    #expect(try serving.client.get(server.servedPath("/a")).status == 200)
+    #expect(try serving.client.get(server.servedPath("/c")).status == 200)
     #expect(try plan() == ["fetch b"])
     try expectRun()
     #expect(server.requests.count { $0.path == "/a" && $0.method == "GET" } == 1)
@@ -247,7 +247,7 @@ struct ControlMeetingTests {
     #expect(try stored() == ["a", "b"])
     // The server notices removals by other processes.
     #expect(
-      try serving.client.get(server.place("/c")).headers["cache-status"]?.contains("uri-miss")
+      try serving.client.get(server.servedPath("/c")).headers["cache-status"]?.contains("uri-miss")
         == true
     )
     #expect(try home.run("rm", server.address("/c")).status == 0)

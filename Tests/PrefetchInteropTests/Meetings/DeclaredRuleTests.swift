@@ -17,7 +17,7 @@ struct DeclaredRuleTests {
     for name in ["a", "b", "c"] { site["/\(name)"] = Site.Page("text \(name)") }
   }
 
-  private func configure(_ segment: String, besides lines: String = "") {
+  private func configure(_ segment: String, adding lines: String = "") {
     home.configure("cache: { min_free: 0 }\nsegments: [{ name: s, \(segment) }]\n\(lines)")
   }
 
@@ -227,10 +227,10 @@ struct DeclaredRuleTests {
       """
     )
     // A rule that cannot be read is no rule that may be passed over.
-    license.answer(LicenseServer.granting(#""policy": { "daily_limit": "much" }"#))
+    license.setReply(LicenseServer.granting(#""policy": { "daily_limit": "much" }"#))
     let bad = try home.run("register")
     #expect(bad.status != 0 && bad.errors.contains("`daily_limit` must be a size"), "\(bad)")
-    license.answer(LicenseServer.granting("\(policy), \"token\": \"t\""))
+    license.setReply(LicenseServer.granting("\(policy), \"token\": \"t\""))
     #expect(try home.run("register").status == 0)
     let first = try home.run("--json")
     #expect(first.status == 3, "\(first)")
@@ -240,7 +240,7 @@ struct DeclaredRuleTests {
     let granted = try home.run("config", "--json").json()
     #expect(granted.text("publisher.policy.max_file_size") == "6")
     #expect(granted.text("publisher.features.precaching") == "true")
-    license.answer(
+    license.setReply(
       LicenseServer.granting(
         #""policy": { "features": { "precaching": false }, "note": "key-of-the-test-2" }"#
       )
@@ -252,10 +252,10 @@ struct DeclaredRuleTests {
     #expect(narrowed.text("publisher.features.analytics") == "true")
     let since = try #require(granted.text("publisher.since"))
     #expect(since <= narrowed.text("publisher.since") ?? "")
-    let told = try home.run("config")
-    #expect(told.output.contains("# publisher:\n#   since: "), "\(told)")
-    #expect(told.output.contains("#     precaching: false\n"), "\(told)")
-    #expect(!told.output.contains("key-of-the-test-2"), "what the server repeats stays secret")
+    let shown = try home.run("config")
+    #expect(shown.output.contains("# publisher:\n#   since: "), "\(shown)")
+    #expect(shown.output.contains("#     precaching: false\n"), "\(shown)")
+    #expect(!shown.output.contains("key-of-the-test-2"), "what the server repeats stays secret")
     _ = paths()
     let held = try home.run("--refetch", "--json")
     #expect(held.status == 75, "\(held)")
@@ -268,16 +268,16 @@ struct DeclaredRuleTests {
 
   @Test("A feature that is switched off does nothing and is reported")
   func features() throws {
-    configure("urls: [\"\(server.address("/a"))\"]", besides: "features: { precaching: false }")
+    configure("urls: [\"\(server.address("/a"))\"]", adding: "features: { precaching: false }")
     let run = try home.run("-v")
     #expect(run.status == 0 && run.errors.contains("`features.precaching` is false"), "\(run)")
     #expect(paths() == [])
     let typo = try home.run("check", "--set", "features.precahcing=false")
     #expect(typo.status == 64 && typo.errors.contains("precaching"), "\(typo)")
-    configure("urls: [\"\(server.address("/a"))\"]", besides: "features: { pull_through: false }")
+    configure("urls: [\"\(server.address("/a"))\"]", adding: "features: { pull_through: false }")
     let serving = try Serving(home, "--pull")
-    let answer = try serving.client.get(server.place("/a"))
-    #expect(answer.status >= 400, "\(answer)")
+    let response = try serving.client.get(server.servedPath("/a"))
+    #expect(response.status >= 400, "\(response)")
     #expect(paths() == [])
     let end = serving.stop()
     #expect(end.errors.contains("`features.pull_through` is false"), "\(end)")

@@ -80,7 +80,7 @@ struct FailedListTests {
   }
 
   /// Requests by path, without the list's.
-  private func takeLog() -> [String] {
+  private func drainLog() -> [String] {
     defer { site.clearRequests() }
     return site.requests.map(\.path).filter { $0 != "/list" }.sorted()
   }
@@ -100,10 +100,10 @@ struct FailedListTests {
     try loseBody("a")
     serve("second c", at: "c")
     let plan = try home.run("plan", "--json", "--items", "all")
-    #expect(takeLog() == ["/a", "/c", "/d"])
+    #expect(drainLog() == ["/a", "/c", "/d"])
     let run = try home.run("run", "--json", "--items", "all")
     #expect(plan.status == 3 && run.status == 3, "\(plan) \(run)")
-    #expect(takeLog() == ["/a", "/c", "/d"])
+    #expect(drainLog() == ["/a", "/c", "/d"])
     for key in ["kept", "fetched", "updated", "revalidated", "failed", "removed", "retained"] {
       let planned = try plan.totals()[key] ?? -1
       let done = try run.totals()[key] ?? -2
@@ -125,8 +125,8 @@ struct FailedListTests {
     #expect(report.text("totals.retained") == "0", "\(run)")
     #expect(report.text("totals.removed") == "0", "\(run)")
     let own = Set(report.list("items").compactMap { $0.text("url") })
-    let asked = Set(takeLog().map { server.address($0) })
-    #expect(asked.isSubset(of: own), "\(asked) of \(own)")
+    let requested = Set(drainLog().map { server.address($0) })
+    #expect(requested.isSubset(of: own), "\(requested) of \(own)")
     #expect(tree == Self.whole)
   }
 
@@ -147,7 +147,7 @@ struct FailedListTests {
     #expect(try home.run("pause", server.address("/c")).status == 0)
     serve("second c", at: "c")
     #expect(try home.run("run").status == 3)
-    #expect(takeLog() == ["/d"])
+    #expect(drainLog() == ["/d"])
     #expect(tree == Self.whole)
   }
 
@@ -155,7 +155,7 @@ struct FailedListTests {
   func removed() throws {
     #expect(try home.run("rm", server.address("/a")).status == 0)
     #expect(try home.run("run").status == 3)
-    #expect(takeLog() == ["/a", "/c", "/d"])
+    #expect(drainLog() == ["/a", "/c", "/d"])
     #expect(tree == Self.whole)
   }
 
@@ -190,9 +190,9 @@ struct FailedListTests {
   func collected() throws {
     #expect(try home.run("run").status == 3)
     #expect(try home.run("gc").status == 0)
-    _ = takeLog()
+    _ = drainLog()
     #expect(try home.run("run").status == 3)
-    #expect(takeLog() == ["/c", "/d"])
+    #expect(drainLog() == ["/c", "/d"])
     #expect(tree == Self.whole)
   }
 
@@ -201,11 +201,11 @@ struct FailedListTests {
     let inline = "{ name: other, urls: ['\(server.address("/c"))'] }"
     configure(others: [inline])
     #expect(try home.run("run", "other").status == 0)
-    #expect(takeLog() == ["/c"])
+    #expect(drainLog() == ["/c"])
     #expect(site.requests.isEmpty)
     let all = try home.run("run", "--json")
     #expect(all.status == 3, "\(all)")
-    #expect(takeLog() == ["/c", "/d"])
+    #expect(drainLog() == ["/c", "/d"])
     let states = try all.json().list("segments").map { $0.text("state") }
     #expect(states == ["incomplete", "current"], "\(all)")
   }
@@ -249,7 +249,7 @@ struct FailedListTests {
     FileTree.write(Array("wrong b".utf8), to: path)
     #expect(try home.run("verify", "--repair").status == 74)
     #expect(try home.run("run").status == 3)
-    #expect(takeLog().contains("/b"))
+    #expect(drainLog().contains("/b"))
     #expect(tree == Self.whole)
     #expect(try home.run("verify").status == 0)
   }
@@ -261,7 +261,7 @@ struct FailedListTests {
     try remove(home.path("tree/a"))
     home.write("first a", to: "tree/a")
     #expect(try home.run("run").status == 3)
-    #expect(takeLog() == ["/c", "/d"])
+    #expect(drainLog() == ["/c", "/d"])
     #expect(tree == Self.whole)
     #expect(try home.run("verify").status == 0)
   }
@@ -273,7 +273,7 @@ struct FailedListTests {
     #expect(tree["b"] == nil)
     failList()
     #expect(try home.run("run").status == 3)
-    #expect(takeLog() == ["/c", "/d"], "the list in force is the last good one")
+    #expect(drainLog() == ["/c", "/d"], "the list in force is the last good one")
     #expect(tree["b"] == nil)
   }
 }

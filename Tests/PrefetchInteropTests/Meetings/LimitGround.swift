@@ -26,12 +26,12 @@ final class LimitGround: Sendable {
     home = try Home(isInMemory: true)
     let shelf = Shelf(hasLength: meeting.neighbour != .unknownSize)
     stage = shelf
-    server = try LoopbackServer { shelf.answer($0) }
+    server = try LoopbackServer { shelf.respond($0) }
   }
 
   var small: String { server.address("/small") }
   /// Path of the large body on a cache server.
-  var largePlace: String { server.place("/large") }
+  var largeTarget: String { server.servedPath("/large") }
   var large: String {
     switch meeting.neighbour {
     case .alternates: server.address("/lost")
@@ -48,7 +48,7 @@ final class LimitGround: Sendable {
   }
 
   /// Returns the bodies requested since the last call.
-  func takeLog() -> [String] {
+  func drainLog() -> [String] {
     stage.state.withLock { state in
       defer { state.log = [] }
       return state.log
@@ -59,24 +59,24 @@ final class LimitGround: Sendable {
   func configure(hasLimit: Bool = true) {
     let isDeclared = meeting.neighbour == .declaredSize
     let mirror = server.address("/large")
-    let places = meeting.neighbour == .alternates ? ", alternates: [{ url: \"\(mirror)\" }]" : ""
+    let mirrors = meeting.neighbour == .alternates ? ", alternates: [{ url: \"\(mirror)\" }]" : ""
     func item(_ url: String, _ body: [UInt8], _ more: String = "") -> String {
       "{ url: \"\(url)\"\(isDeclared ? ", size: \(body.count)" : "")\(more) }"
     }
     let kind = meeting.neighbour == .stream ? ", type: hls" : ""
-    let (first, last) = (item(small, Self.small), item(large, Self.large, places + kind))
+    let (first, last) = (item(small, Self.small), item(large, Self.large, mirrors + kind))
     var segments: [[String]]
     if meeting.limit == .priority {
       let ranks = meeting.isMet ? ["priority: 50", "priority: 1"] : []
       segments = [["name: one", "urls: [\(first)]"], ["name: two", "urls: [\(last)]"]]
-      for (place, rank) in ranks.enumerated() { segments[place].append(rank) }
+      for (index, rank) in ranks.enumerated() { segments[index].append(rank) }
     } else {
       segments = [["name: one", "urls: [\(first), \(last)]"]]
     }
     switch meeting.neighbour {
     case .twoSegments: segments.append(["name: also", "urls: [\(last)]"])
     case .publish:
-      for place in segments.indices { segments[place].append("publish: { dir: tree\(place) }") }
+      for index in segments.indices { segments[index].append("publish: { dir: tree\(index) }") }
     case .declaredSize, .unknownSize, .resume, .alternates, .get, .pull, .plan, .stream: break
     }
     let lines = segments.map { "  - " + $0.joined(separator: "\n    ") }
@@ -94,7 +94,7 @@ final class LimitGround: Sendable {
       self.hasLength = hasLength
     }
 
-    func answer(_ request: LoopbackRequest) -> Script {
+    func respond(_ request: LoopbackRequest) -> Script {
       state.withLock { state in
         let name = String(request.path.dropFirst())
         if name == "film.m3u8" { return .respond(200, [("ETag", "\"f\"")], text: Self.playlist) }
@@ -130,15 +130,17 @@ final class LimitGround: Sendable {
         fields.append(("Content-Range", "bytes \(first)-\(body.count - 1)/\(body.count)"))
       }
       let rest = Array(body[first...])
-      let isPlain = hasLength || first > 0
+      let hasContentLength = hasLength || first > 0
       fields.append(
-        isPlain ? ("Content-Length", String(rest.count)) : ("Transfer-Encoding", "chunked")
+        hasContentLength ? ("Content-Length", String(rest.count)) : ("Transfer-Encoding", "chunked")
       )
       let head = Script.head(first > 0 ? 206 : 200, fields)
       guard request.method != "HEAD" else { return Script([.send(head)]) }
-      let chunk = isPlain ? [] : Array("\(String(rest.count, radix: 16))\r\n".utf8)
+      let chunk = hasContentLength ? [] : Array("\(String(rest.count, radix: 16))\r\n".utf8)
       guard let stops else {
-        return Script([.send(head + chunk + rest + (isPlain ? [] : Array("\r\n0\r\n\r\n".utf8)))])
+        return Script([
+          .send(head + chunk + rest + (hasContentLength ? [] : Array("\r\n0\r\n\r\n".utf8)))
+        ])
       }
       let part = rest.prefix(first > 0 ? 0 : LimitGround.half)
       return Script([.send(head + chunk + part), stops])

@@ -10,7 +10,7 @@ enum Limit: String, Sendable, CaseIterable {
   case deadline
 
   /// The code or rule by which the large body stays away, and how a run ends then.
-  var ending: (word: String, exit: Int32) {
+  var outcome: (word: String, exit: Int32) {
     switch self {
     case .cacheSize: ("cache_full", 3)
     case .maximumFileSize: ("too_large", 3)

@@ -16,10 +16,10 @@ struct LimitPlay {
   private var home: Home { ground.home }
 
   /// Expected outcome of the large body, and with it of the run.
-  private var ending: (word: String, exit: Int32) {
-    let ending = meeting.isMet ? meeting.limit.ending : (word: "added", exit: 0)
+  private var outcome: (word: String, exit: Int32) {
+    let outcome = meeting.isMet ? meeting.limit.outcome : (word: "added", exit: 0)
     // The failure of the declared source is reported, unless another source's deferral will pass.
-    return meeting.neighbour == .alternates && ending.exit == 3 ? ("gone", 3) : ending
+    return meeting.neighbour == .alternates && outcome.exit == 3 ? ("gone", 3) : outcome
   }
 
   private var isMet: Bool { meeting.isMet }
@@ -54,7 +54,7 @@ struct LimitPlay {
     ground.setLarge(isCut: true)
     let run = try home.run("run", "--json")
     expect(run.status == 3, "\(run)")
-    _ = ground.takeLog()
+    _ = ground.drainLog()
   }
 
   // MARK: Runs
@@ -67,7 +67,7 @@ struct LimitPlay {
     // A repeated run gives the same outcome.
     guard meeting.limit != .deadline || !isMet else { return }
     let again = try home.run("run", "--json", "--items", "all")
-    expect(again.status == ending.exit, "again: \(again)")
+    expect(again.status == outcome.exit, "again: \(again)")
     expect(try again.totals()["removed"] == 0, "something went: \(again)")
     expect(try again.totals()["fetched"] == 0, "something came: \(again)")
     try checkStore()
@@ -82,9 +82,9 @@ struct LimitPlay {
   }
 
   private func check(_ run: ProgramRun) throws {
-    expect(run.status == ending.exit, "\(run)")
+    expect(run.status == outcome.exit, "\(run)")
     let report = try run.json()
-    expect(word(of: ground.large, in: report) == ending.word, "\(run)")
+    expect(word(of: ground.large, in: report) == outcome.word, "\(run)")
     expect(word(of: ground.small, in: report) == smallWord, "\(run)")
     if meeting.neighbour == .twoSegments {
       let item = report.list("items").first { $0.text("url") == ground.large }
@@ -104,12 +104,12 @@ struct LimitPlay {
   }
 
   private var hasLarge: Bool {
-    ending.word == "added"
+    outcome.word == "added"
   }
 
   /// Checks the order of requests, and that no impossible item is requested.
   private func checkLog() {
-    let log = ground.takeLog()
+    let log = ground.drainLog()
     let isFirst = isMet && meeting.limit == .priority
     // Other requests may be sent while a film's playlist is read.
     let isRead = meeting.neighbour == .stream && isFirst
@@ -148,7 +148,7 @@ struct LimitPlay {
 
   private func playGet() throws {
     let get = try home.run("get", ground.large)
-    let exit: Int32 = ending.exit == 3 ? 4 : ending.exit
+    let exit: Int32 = outcome.exit == 3 ? 4 : outcome.exit
     expect(get.status == exit, "\(get.status) \(get.errors)")
     expect(Array(get.output.utf8) == (hasLarge ? LimitGround.large : []), "\(get.output.count)")
     let path = try home.run("path", ground.large)
@@ -157,14 +157,14 @@ struct LimitPlay {
 
   private func playPull() throws {
     let serving = try Serving(home, "--pull")
-    let answer = try serving.client.get(ground.largePlace)
-    let status = [0: 200, 3: 502, 75: 503][ending.exit]
-    let told = answer.headers["cache-status"] ?? ""
-    expect(answer.status == status, "\(answer.status) \(told)")
+    let response = try serving.client.get(ground.largeTarget)
+    let status = [0: 200, 3: 502, 75: 503][outcome.exit]
+    let cacheStatus = response.headers["cache-status"] ?? ""
+    expect(response.status == status, "\(response.status) \(cacheStatus)")
     if hasLarge {
-      expect(Array(answer.body.utf8) == LimitGround.large, "\(answer.body.utf8.count)")
+      expect(Array(response.body.utf8) == LimitGround.large, "\(response.body.utf8.count)")
     } else {
-      expect(told.hasSuffix("detail=\(ending.word)"), told)
+      expect(cacheStatus.hasSuffix("detail=\(outcome.word)"), cacheStatus)
     }
     let path = try home.run("path", ground.large)
     expect((path.status == 0) == hasLarge, "\(path)")
@@ -181,12 +181,12 @@ struct LimitPlay {
     let fields = plan.lines.map { $0.split(separator: "\t").map { String($0) } }
     let actions = fields.map { "\($0[0]) \($0[3] == ground.large ? "large" : "small")" }
     let isLate = isMet && meeting.limit == .deadline
-    let exit = isLate ? 0 : ending.exit
+    let exit = isLate ? 0 : outcome.exit
     let last =
       isLate || exit == 0 ? "fetch large" : exit == 75 ? "defer large" : "fail large"
     let first = hasSmall ? "fetch small" : "defer small"
-    let isTurned = isMet && meeting.limit == .priority
-    expect(actions == (isTurned ? [last, first] : [first, last]), "\(plan)")
+    let isReversed = isMet && meeting.limit == .priority
+    expect(actions == (isReversed ? [last, first] : [first, last]), "\(plan)")
     expect(plan.status == exit, "\(plan)")
     let run = try home.run("run", "--json", "--items", "all")
     try check(run)

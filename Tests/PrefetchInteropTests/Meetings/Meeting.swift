@@ -27,7 +27,7 @@ enum Neighbour: String, Sendable, CaseIterable {
   /// Run that revalidates every item, however fresh.
   case revalidate
   /// Two segments with the same URL and different languages.
-  case rivals = "two segments with different headers"
+  case headerConflict = "two segments with different headers"
   /// Run without any request.
   case offline
   /// `get` without any request.
@@ -36,15 +36,15 @@ enum Neighbour: String, Sendable, CaseIterable {
 
 /// A combination of an event and a feature.
 struct Meeting: Sendable, CustomTestStringConvertible {
-  var happening: Happening
+  var scenario: Scenario
   var neighbour: Neighbour
 
-  init(_ happening: Happening, _ neighbour: Neighbour) {
-    self.happening = happening
+  init(_ scenario: Scenario, _ neighbour: Neighbour) {
+    self.scenario = scenario
     self.neighbour = neighbour
   }
 
   var testDescription: String {
-    "\(happening.name) × \(neighbour.rawValue)"
+    "\(scenario.name) × \(neighbour.rawValue)"
   }
 }

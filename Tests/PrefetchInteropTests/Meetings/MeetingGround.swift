@@ -6,28 +6,28 @@ import Testing
 
 /// The home, origin and configuration of a combination, with the checks after every run.
 final class MeetingGround {
-  let happening: Happening
+  let scenario: Scenario
   let neighbour: Neighbour
   let home: Home
   let origin: ScriptedOrigin
   private let name: Comment
 
   init(_ meeting: Meeting) throws {
-    happening = meeting.happening
+    scenario = meeting.scenario
     neighbour = meeting.neighbour
     name = Comment(rawValue: meeting.testDescription)
     home = try Home(isInMemory: true)
-    origin = try ScriptedOrigin(happening.acts)
-    configure(happening.before)
+    origin = try ScriptedOrigin(scenario.acts)
+    configure(scenario.before)
   }
 
   var url: String {
-    origin.server.address(happening.path)
+    origin.server.address(scenario.path)
   }
 
   // MARK: What changes
 
-  private func configure(_ declaration: Happening.Declaration) {
+  private func configure(_ declaration: Scenario.Declaration) {
     let digest = Digest.hexadecimal(Reply.bytes("one"))
     let item = declaration.item.replacing("DIGEST", with: digest)
     let keys = "urls: [{ url: \"\(url)\", \(item) }]"
@@ -36,7 +36,7 @@ final class MeetingGround {
     case .publish: segments[0].append("publish: { dir: tree, layout: url }")
     case .copies: segments[0].append("publish: { dir: tree, layout: url, link: copy }")
     case .twoSegments, .selected: segments.append(["name: second", keys, declaration.segment])
-    case .rivals:
+    case .headerConflict:
       segments.append(["name: second", keys, "headers: { Accept-Language: de }"])
     case .freshness, .explain, .plan, .repair, .collect, .get, .refetch, .revalidate, .offline,
       .getOffline:
@@ -58,14 +58,14 @@ final class MeetingGround {
 
   /// Applies the server's next act, the later declaration and the damage to the disk.
   func change() throws {
-    origin.turn()
-    configure(happening.changed)
-    let body = Reply.bytes(happening.arrival.body ?? "")
+    origin.beginNextAct()
+    configure(scenario.changed)
+    let body = Reply.bytes(scenario.arrival.body ?? "")
     let object = objectPath(body)
-    switch happening.loss {
+    switch scenario.loss {
     case .none: break
     case .deleted: try #require(unsafe unlink(object) == 0, name)
-    case .damaged: damage(happening.arrival.body ?? "")
+    case .damaged: damage(scenario.arrival.body ?? "")
     case .truncated: FileTree.write(Array(body.prefix(body.count / 2)), to: object)
     }
   }
@@ -84,35 +84,35 @@ final class MeetingGround {
   // MARK: Runs
 
   /// Runs with the expected outcome and checks all invariants.
-  func run(_ visit: Visit, _ arguments: String..., hasSecond: Bool = true) throws {
-    _ = origin.takeLog()
+  func run(_ expected: ExpectedRun, _ arguments: String..., hasSecond: Bool = true) throws {
+    _ = origin.drainLog()
     let run = try home.start(["run", "--json", "--items", "all"] + arguments).finish()
-    checkLog(visit.asks)
-    expect(run.status == visit.exit, "\(run)")
+    checkLog(expected.requests)
+    expect(run.status == expected.exit, "\(run)")
     let report = try run.json()
     let items = report.list("items").filter { $0.text("url") == url }
     expect(items.count == 1, "\(items.count) items in \(run.output)")
     for item in items {
       let said = item.text("error.code") ?? item.text("deferred.rule") ?? item.text("outcome")
-      expect(visit.outcomes.contains(said ?? "none"), "\(said ?? "none") for \(visit.word)")
+      expect(expected.outcomes.contains(said ?? "none"), "\(said ?? "none") for \(expected.word)")
       let isKept = item.text("action") == "keep"
       // A stale copy is kept although a server was asked.
-      let isRight = isKept == visit.isKept || visit.word == "stale"
+      let isRight = isKept == expected.isKept || expected.word == "stale"
       let reason = item.text("reason") ?? "no reason"
-      expect(isRight, "\(item.text("action") ?? "no action") for \(visit.word): \(reason)")
+      expect(isRight, "\(item.text("action") ?? "no action") for \(expected.word): \(reason)")
       if neighbour == .twoSegments {
         expect(item.list("segments").map(\.text) == ["first", "second"], "\(run.output)")
       }
     }
-    checkStale(visit, run)
-    checkBody(visit, items)
+    checkStale(expected, run)
+    checkBody(expected, items)
     if hasSecond { try checkSecondPlan(report, arguments.filter { $0 == "--offline" }) }
   }
 
   /// Checks for a single line about served content that is stale.
-  private func checkStale(_ visit: Visit, _ run: ProgramRun) {
+  private func checkStale(_ expected: ExpectedRun, _ run: ProgramRun) {
     let warnings = run.errors.split(separator: "\n").filter { $0.contains("stale") }
-    expect(warnings.count == (visit.word == "stale" ? 1 : 0), "stale: \(run.errors)")
+    expect(warnings.count == (expected.word == "stale" ? 1 : 0), "stale: \(run.errors)")
   }
 
   /// Checks that nothing is left to do, and that deferred and failed items are unchanged.
@@ -124,12 +124,12 @@ final class MeetingGround {
     let changes = lines.filter { ["fetch", "update", "remove"].contains($0[0]) }
     expect(changes.isEmpty, "a second plan has changes: \(plan)")
     let troubles = lines.filter { ["defer", "fail"].contains($0[0]) }.map { "\($0[0]) \($0[3])" }
-    let told = report.list("items").compactMap { item -> String? in
+    let reported = report.list("items").compactMap { item -> String? in
       guard let action = item.text("action"), let url = item.text("url") else { return nil }
       if item.text("outcome") == "failed" { return "fail \(url)" }
       return ["defer", "fail"].contains(action) ? "\(action) \(url)" : nil
     }
-    expect(troubles.sorted() == told.sorted(), "\(told) became \(troubles): \(plan)")
+    expect(troubles.sorted() == reported.sorted(), "\(reported) became \(troubles): \(plan)")
   }
 
   // MARK: Checks
@@ -143,28 +143,31 @@ final class MeetingGround {
     Issue.record("\(name): \(comment())", sourceLocation: location)
   }
 
-  func checkLog(_ asks: [String], _ location: Testing.SourceLocation = #_sourceLocation) {
-    let log = origin.takeLog()
+  func checkLog(_ requests: [String], _ location: Testing.SourceLocation = #_sourceLocation) {
+    let log = origin.drainLog()
     let isSo =
-      log.count == asks.count
-      && zip(log, asks).allSatisfy { line, ask in
-        ask.split(separator: " or ").contains { $0 == line }
+      log.count == requests.count
+      && zip(log, requests).allSatisfy { line, request in
+        request.split(separator: " or ").contains { $0 == line }
       }
-    expect(isSo, "the server saw \(log) in place of \(asks)", location)
+    expect(isSo, "the server saw \(log) in place of \(requests)", location)
   }
 
   /// Checks that the reported body is stored under its name.
-  private func checkBody(_ visit: Visit, _ items: [Node]) {
-    guard let body = visit.body.map(Reply.bytes) else { return }
+  private func checkBody(_ expected: ExpectedRun, _ items: [Node]) {
+    guard let body = expected.body.map(Reply.bytes) else { return }
     let digest = "sha256:\(Digest.hexadecimal(body))"
-    let told = items.map { $0.text("digest") }
-    expect(told.allSatisfy { $0 == digest }, "`\(visit.body ?? "")` is not what is stored")
-    expect(FileTree.read(objectPath(body)) == body, "`\(visit.body ?? "")` is damaged")
+    let reported = items.map { $0.text("digest") }
+    expect(reported.allSatisfy { $0 == digest }, "`\(expected.body ?? "")` is not what is stored")
+    expect(FileTree.read(objectPath(body)) == body, "`\(expected.body ?? "")` is damaged")
   }
 
   /// The body that `path` names.
-  func checkStored(_ visit: Visit, _ location: Testing.SourceLocation = #_sourceLocation) throws {
-    guard let body = visit.body else { return }
+  func checkStored(
+    _ expected: ExpectedRun,
+    _ location: Testing.SourceLocation = #_sourceLocation
+  ) throws {
+    guard let body = expected.body else { return }
     let path = try home.run("path", url)
     let isSame = FileTree.read(String(path.lines.first ?? "")) == Reply.bytes(body)
     expect(path.status == 0 && isSame, "`\(body)` is not what is stored: \(path)", location)
@@ -172,7 +175,7 @@ final class MeetingGround {
 
   func checkHeaders() throws {
     let stored = try home.run("list", "--json").json().list("items.0.headers")
-    for (key, value) in happening.headers {
+    for (key, value) in scenario.headers {
       let values = stored.filter { $0.text("name")?.lowercased() == key.lowercased() }
         .compactMap { $0.text("value") }
       expect(values == (value.isEmpty ? [] : [value]), "\(key) is stored as \(values)")
@@ -183,13 +186,13 @@ final class MeetingGround {
   func checkTree() throws {
     let items = try home.run("list", "--json").json().list("items")
     let files = FileTree.listing(home.path("tree")).filter { $0.value.mode & S_IFMT == S_IFREG }
-    let places = items.compactMap { $0.text("url") }.map { url in
+    let paths = items.compactMap { $0.text("url") }.map { url in
       home.path("tree/\(url.dropFirst("http://".count))")
     }
-    expect(files.keys.sorted() == places.sorted(), "the tree holds \(files.keys.sorted())")
-    for (item, place) in zip(items, places) {
-      let isSame = FileTree.read(place) == FileTree.read(item.text("path") ?? "")
-      expect(isSame, "\(place) is not what is stored")
+    expect(files.keys.sorted() == paths.sorted(), "the tree holds \(files.keys.sorted())")
+    for (item, path) in zip(items, paths) {
+      let isSame = FileTree.read(path) == FileTree.read(item.text("path") ?? "")
+      expect(isSame, "\(path) is not what is stored")
     }
   }
 }

@@ -5,12 +5,12 @@ import Testing
 
 /// Plays a combination from the first fetch to the check of the store.
 struct MeetingPlay {
-  private let happening: Happening
+  private let scenario: Scenario
   private let neighbour: Neighbour
   private let ground: MeetingGround
 
   init(_ meeting: Meeting) throws {
-    happening = meeting.happening
+    scenario = meeting.scenario
     neighbour = meeting.neighbour
     ground = try MeetingGround(meeting)
   }
@@ -20,10 +20,10 @@ struct MeetingPlay {
   }
 
   func play() throws {
-    guard neighbour != .rivals else { return try playRivals() }
-    try ground.run(happening.arrival, hasSecond: false)
+    guard neighbour != .headerConflict else { return try playHeaderConflict() }
+    try ground.run(scenario.arrival, hasSecond: false)
     let isPublished = neighbour == .publish || neighbour == .copies
-    if isPublished, !happening.arrival.hasFailed { try ground.checkTree() }
+    if isPublished, !scenario.arrival.hasFailed { try ground.checkTree() }
     try ground.change()
     switch neighbour {
     case .freshness, .twoSegments: try playOut()
@@ -37,29 +37,29 @@ struct MeetingPlay {
     case .offline: try playOffline()
     case .getOffline: try playGetOffline()
     case .selected:
-      try ground.run(happening.then, "first")
-      try ground.run(happening.last, "first")
+      try ground.run(scenario.then, "first")
+      try ground.run(scenario.last, "first")
     case .revalidate:
-      try ground.run(happening.revalidated ?? happening.then, "--revalidate")
-      try ground.run(happening.last)
-    case .rivals: break
+      try ground.run(scenario.revalidated ?? scenario.then, "--revalidate")
+      try ground.run(scenario.last)
+    case .headerConflict: break
     }
-    if neighbour != .repair { try ground.checkStored(happening.last) }
+    if neighbour != .repair { try ground.checkStored(scenario.last) }
     let verify = try home.run("verify")
     ground.expect(verify.status == 0, "\(verify)")
   }
 
   private func playOut() throws {
-    try ground.run(happening.then)
+    try ground.run(scenario.then)
     try ground.checkHeaders()
-    try ground.run(happening.last)
+    try ground.run(scenario.last)
   }
 
   // MARK: Trees
 
   private func playTree() throws {
-    for visit in [happening.then, happening.last] {
-      try ground.run(visit)
+    for expected in [scenario.then, scenario.last] {
+      try ground.run(expected)
       try ground.checkTree()
     }
     let publish = try home.run("publish", "--json")
@@ -72,31 +72,33 @@ struct MeetingPlay {
   // MARK: What is said beforehand
 
   private func playExplained() throws {
-    for visit in [happening.then, happening.last] {
-      try checkExplanation(visit)
-      try ground.run(visit)
+    for expected in [scenario.then, scenario.last] {
+      try checkExplanation(expected)
+      try ground.run(expected)
     }
   }
 
-  private func checkExplanation(_ visit: Visit) throws {
+  private func checkExplanation(_ expected: ExpectedRun) throws {
     let explain = try home.run("explain", ground.url, "--json")
     ground.expect(explain.status == 0, "\(explain)")
     let document = try explain.json()
     let decision = document.text("decision") ?? "none"
     let state = document.text("freshness.state")
     let reason = document.text("reason") ?? ""
-    let saying = "explain says \(decision), \(state ?? "null"), \(reason); then \(visit.word)"
+    let saying = "explain says \(decision), \(state ?? "null"), \(reason); then \(expected.word)"
     ground.expect(!reason.isEmpty, saying)
-    if visit.isKept {
+    if expected.isKept {
       let isPinned = reason.contains("digest")
       ground.expect(decision == "keep", saying)
       ground.expect(isPinned || state == "fresh" || state == "immutable", saying)
-    } else if visit.isFetched {
+    } else if expected.isFetched {
       ground.expect(decision == "fetch", saying)
-    } else if visit.asks.isEmpty {
+    } else if expected.requests.isEmpty {
       ground.expect(decision == "defer", saying)
     } else {
-      let isConditional = visit.asks.contains { $0.contains(" if ") || $0.contains(" since ") }
+      let isConditional = expected.requests.contains {
+        $0.contains(" if ") || $0.contains(" since ")
+      }
       let decisions = isConditional ? ["revalidate"] : ["revalidate", "fetch", "update"]
       ground.expect(decisions.contains(decision), saying)
       ground.expect(!["fresh", "immutable"].contains(reason), saying)
@@ -104,31 +106,31 @@ struct MeetingPlay {
   }
 
   private func playPlanned() throws {
-    for visit in [happening.then, happening.last] {
-      try checkPlan(visit)
-      try ground.run(visit)
+    for expected in [scenario.then, scenario.last] {
+      try checkPlan(expected)
+      try ground.run(expected)
     }
   }
 
-  private func checkPlan(_ visit: Visit) throws {
-    _ = ground.origin.takeLog()
+  private func checkPlan(_ expected: ExpectedRun) throws {
+    _ = ground.origin.drainLog()
     let before = FileTree.listing(home.folder.path)
     let plan = try home.run("plan", "--items", "all")
     ground.expect(FileTree.listing(home.folder.path) == before, "a plan wrote")
-    let heads = visit.asks.map { $0.replacing("GET ", with: "HEAD ") }
-    ground.checkLog(visit.probes ?? heads)
+    let heads = expected.requests.map { $0.replacing("GET ", with: "HEAD ") }
+    ground.checkLog(expected.probes ?? heads)
     let line = plan.lines.first?.split(separator: "\t").map { String($0) } ?? []
     ground.expect(plan.lines.count == 1 && line.count == 5, "\(plan)")
-    ground.expect(visit.plans.contains(line.first ?? ""), "then \(visit.word): \(plan)")
+    ground.expect(expected.plans.contains(line.first ?? ""), "then \(expected.word): \(plan)")
     ground.expect(line.count > 3 && line[3] == ground.url, "\(plan)")
-    ground.expect(plan.status == visit.exit, "then \(visit.exit): \(plan)")
+    ground.expect(plan.status == expected.exit, "then \(expected.exit): \(plan)")
   }
 
   // MARK: The store
 
   private func playRepair() throws {
-    try ground.run(happening.then)
-    let body = happening.then.body ?? ""
+    try ground.run(scenario.then)
+    let body = scenario.then.body ?? ""
     ground.damage(body)
     let verify = try home.run("verify", "--json")
     ground.expect(verify.status == 74, "\(verify)")
@@ -138,29 +140,29 @@ struct MeetingPlay {
     ground.expect(repair.status == 74, "\(repair)")
     let path = try home.run("path", ground.url)
     ground.expect(path.status == 4, "\(path)")
-    try ground.run(happening.again)
+    try ground.run(scenario.again)
     // The ttl kept an outdated body, which is now replaced.
-    var last = happening.last
-    last.body = happening.again.body
+    var last = scenario.last
+    last.body = scenario.again.body
     try ground.run(last)
   }
 
   private func playCollection() throws {
     try collect([])
-    try ground.run(happening.then)
-    if let after = happening.after, after.name != happening.before.name {
-      try collect(["--forget", happening.before.name])
+    try ground.run(scenario.then)
+    if let after = scenario.after, after.name != scenario.before.name {
+      try collect(["--forget", scenario.before.name])
     }
     try collect([])
     let listed = try home.run("list", "--json").json().list("items")
     let digests = listed.compactMap { $0.text("digest")?.dropFirst("sha256:".count) }
     let objects = FileTree.objects(home.cache).keys.sorted()
     ground.expect(objects == digests.map { String($0) }.sorted(), "\(objects) for \(digests)")
-    try ground.run(happening.last)
+    try ground.run(scenario.last)
   }
 
   private func collect(_ arguments: [String]) throws {
-    _ = ground.origin.takeLog()
+    _ = ground.origin.drainLog()
     let collect = try home.start(["gc", "--json"] + arguments).finish()
     ground.expect(collect.status == 0, "\(collect)")
     ground.checkLog([])
@@ -169,29 +171,29 @@ struct MeetingPlay {
   // MARK: One item
 
   private func playGet() throws {
-    try get(happening.then)
-    var last = happening.last
+    try get(scenario.then)
+    var last = scenario.last
     // `get` remembers for a while that a server no longer has an item; a run asks again.
-    if happening.then.word == "gone" { last.asks = [] }
+    if scenario.then.word == "gone" { last.requests = [] }
     try get(last)
-    try ground.run(happening.last)
+    try ground.run(scenario.last)
   }
 
-  private func get(_ visit: Visit) throws {
-    _ = ground.origin.takeLog()
+  private func get(_ expected: ExpectedRun) throws {
+    _ = ground.origin.drainLog()
     let get = try home.run("get", ground.url)
-    ground.checkLog(visit.asks)
-    let isGone = visit.word == "gone"
-    ground.expect(get.status == (isGone ? 4 : visit.exit), "\(get)")
-    let body = visit.hasFailed ? [] : Reply.bytes(visit.body ?? "")
+    ground.checkLog(expected.requests)
+    let isGone = expected.word == "gone"
+    ground.expect(get.status == (isGone ? 4 : expected.exit), "\(get)")
+    let body = expected.hasFailed ? [] : Reply.bytes(expected.body ?? "")
     ground.expect(get.output == String(decoding: body, as: UTF8.self), "\(get.output.prefix(80))")
   }
 
   private func playRefetch() throws {
-    var visit = happening.again
-    visit.asks = visit.asks.map { "\($0) anew" }
-    try ground.run(visit, "--refetch")
-    try ground.run(happening.last)
+    var expected = scenario.again
+    expected.requests = expected.requests.map { "\($0) anew" }
+    try ground.run(expected, "--refetch")
+    try ground.run(scenario.last)
   }
 
   // MARK: No server is asked
@@ -202,17 +204,17 @@ struct MeetingPlay {
   }
 
   /// Expected offline outcome: the stored body, called stale when a run would revalidate.
-  private var offline: Visit {
-    if let offline = happening.offline { return offline }
-    guard !happening.then.isKept else { return happening.then }
-    return Visit("stale 0 \(happening.arrival.body ?? "-")")
+  private var offline: ExpectedRun {
+    if let offline = scenario.offline { return offline }
+    guard !scenario.then.isKept else { return scenario.then }
+    return ExpectedRun("stale 0 \(scenario.arrival.body ?? "-")")
   }
 
   private func playGetOffline() throws {
-    _ = ground.origin.takeLog()
+    _ = ground.origin.drainLog()
     let run = try home.run("get", "--offline", ground.url)
     ground.checkLog([])
-    if happening.loss != .none {
+    if scenario.loss != .none {
       ground.expect(run.status == 74, "\(run)")
       ground.expect(run.output.isEmpty, "\(run)")
     } else if offline.hasFailed {
@@ -221,28 +223,28 @@ struct MeetingPlay {
       let body = Reply.bytes(offline.body ?? "")
       ground.expect(run.status == 0 && Array(run.output.utf8) == body, "\(run)")
     }
-    guard happening.loss == .damaged else { return try playOut() }
-    try get(happening.then)
-    try ground.run(happening.last)
+    guard scenario.loss == .damaged else { return try playOut() }
+    try get(scenario.then)
+    try ground.run(scenario.last)
   }
 
-  // MARK: Rivals
+  // MARK: Header conflicts
 
   /// Checks that the second segment's item fails instead of getting the first one's body.
-  private func playRivals() throws {
-    for visit in [happening.arrival, happening.last] {
-      _ = ground.origin.takeLog()
+  private func playHeaderConflict() throws {
+    for expected in [scenario.arrival, scenario.last] {
+      _ = ground.origin.drainLog()
       let run = try home.run("run", "--json", "--items", "all")
       ground.expect(run.status == 3, "\(run)")
-      let log = ground.origin.takeLog()
+      let log = ground.origin.drainLog()
       ground.expect(!log.contains { $0.contains(" de") }, "\(log)")
-      ground.expect(visit.word == "added" ? log == visit.asks : log.count <= 1, "\(log)")
+      ground.expect(expected.word == "added" ? log == expected.requests : log.count <= 1, "\(log)")
       let report = try run.json()
       let failed = report.list("items").filter { $0.text("outcome") == "failed" }
       ground.expect(failed.map { $0.text("error.code") } == ["unsupported"], "\(run)")
       ground.expect(failed.first?.list("segments").map(\.text) == ["second"], "\(run)")
       ground.expect(report.text("segments.0.state") == "current", "\(run)")
-      try ground.checkStored(happening.arrival)
+      try ground.checkStored(scenario.arrival)
       try ground.checkSecondPlan(report)
     }
   }

@@ -39,8 +39,8 @@ enum MeetingTable {
     Meeting(.stillRedirect, .freshness),
     Meeting(.stillRedirect, .collect),
     Meeting(.stillRedirect, .get),
-    Meeting(.foreignPlace, .freshness),
-    Meeting(.foreignPlace, .get),
+    Meeting(.foreignLocation, .freshness),
+    Meeting(.foreignLocation, .get),
     Meeting(.assuredHop, .freshness),
     Meeting(.assuredHop, .explain),
     Meeting(.assuredHop, .get),
@@ -63,7 +63,7 @@ enum MeetingTable {
     Meeting(.languageByTag, .collect),
     Meeting(.languageByTag, .get),
     Meeting(.languageByTag, .twoSegments),
-    Meeting(.languageByTag, .rivals),
+    Meeting(.languageByTag, .headerConflict),
     Meeting(.languageByTag, .refetch),
     Meeting(.languageByTag, .offline),
     Meeting(.languageByWeakTag, .freshness),
@@ -71,7 +71,7 @@ enum MeetingTable {
     Meeting(.languageByWeakTag, .explain),
     Meeting(.languageByWeakTag, .plan),
     Meeting(.languageByWeakTag, .get),
-    Meeting(.languageByWeakTag, .rivals),
+    Meeting(.languageByWeakTag, .headerConflict),
     Meeting(.languageByDate, .freshness),
     Meeting(.languageByDate, .plan),
     Meeting(.languageByDate, .get),
@@ -85,7 +85,7 @@ enum MeetingTable {
     Meeting(.variedByAnything, .freshness),
     Meeting(.variedByAnything, .explain),
     Meeting(.variedByAnything, .get),
-    Meeting(.variedByAnything, .rivals),
+    Meeting(.variedByAnything, .headerConflict),
   ]
 
   private static let resumptions = [

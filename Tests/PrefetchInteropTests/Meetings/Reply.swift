@@ -38,8 +38,8 @@ struct Reply: Sendable {
     Reply(body: body, tag: tag, date: date, lines: lines)
   }
 
-  static func redirect(to place: String, _ lines: String...) -> Reply {
-    Reply(status: 302, lines: ["Location: \(place)"] + lines)
+  static func redirect(to location: String, _ lines: String...) -> Reply {
+    Reply(status: 302, lines: ["Location: \(location)"] + lines)
   }
 
   static func refusal(_ status: Int, _ lines: String...) -> Reply {
@@ -76,17 +76,17 @@ struct Reply: Sendable {
 
   // MARK: Answering
 
-  func answer(to request: LoopbackRequest) -> (status: Int, script: Script) {
+  func respond(to request: LoopbackRequest) -> (status: Int, script: Script) {
     if !languages.isEmpty {
       let language = request.headers["Accept-Language"] ?? ""
       let reply = languages[language] ?? .refusal(406)
-      return reply.answer(to: request)
+      return reply.respond(to: request)
     }
     guard status == 200 else { return (status, script(status, lines, [], request)) }
     if isUnchanged(request) { return (304, script(304, confirming ?? described, nil, request)) }
-    let plain = Self.bytes(body)
-    if let first = offset(request) { return part(of: plain, from: first, request) }
-    let bytes = isCoded ? Coded.gzip(plain) : plain
+    let decoded = Self.bytes(body)
+    if let first = offset(request) { return part(of: decoded, from: first, request) }
+    let bytes = isCoded ? Coded.gzip(decoded) : decoded
     let coding = isCoded ? ["Content-Encoding: gzip"] : []
     return (200, script(200, described + coding, bytes, request))
   }
@@ -133,11 +133,11 @@ struct Reply: Sendable {
   // MARK: Conditions
 
   private func isUnchanged(_ request: LoopbackRequest) -> Bool {
-    let asked = request.bytes(of: "If-None-Match")
+    let condition = request.bytes(of: "If-None-Match")
     let since = request.bytes(of: "If-Modified-Since")
-    guard asked != nil || since != nil else { return false }
+    guard condition != nil || since != nil else { return false }
     if confirmsAnything { return true }
-    if let asked { return tag.map { Self.opaque($0) == Self.opaque(asked) } ?? false }
+    if let condition { return tag.map { Self.opaque($0) == Self.opaque(condition) } ?? false }
     return since == date
   }
 

@@ -16,11 +16,11 @@ final class ScriptedOrigin: Sendable {
   init(_ acts: [[String: Reply]]) throws {
     let stage = Stage(acts)
     self.stage = stage
-    server = try LoopbackServer { stage.answer($0) }
+    server = try LoopbackServer { stage.respond($0) }
   }
 
   /// Begins the next act, if there is one.
-  func turn() {
+  func beginNextAct() {
     stage.state.withLock { state in
       guard let act = state.acts.popFirst() else { return }
       state.replies.merge(act) { _, new in new }
@@ -28,7 +28,7 @@ final class ScriptedOrigin: Sendable {
   }
 
   /// Returns the requests since the last call, one per line: method, path, status and validators.
-  func takeLog() -> [String] {
+  func drainLog() -> [String] {
     stage.state.withLock { state in
       defer { state.log = [] }
       return state.log
@@ -42,10 +42,10 @@ final class ScriptedOrigin: Sendable {
       state = Mutex(State(replies: acts.first ?? [:], acts: acts.dropFirst()))
     }
 
-    func answer(_ request: LoopbackRequest) -> Script {
+    func respond(_ request: LoopbackRequest) -> Script {
       state.withLock { state in
         let reply = state.replies[request.path] ?? .refusal(404)
-        let (status, script) = reply.answer(to: request)
+        let (status, script) = reply.respond(to: request)
         state.log.append(Self.line(request, status))
         return script
       }

@@ -259,15 +259,15 @@ struct MirrorNightTests {
     ground.publish(files: ["a": "one", "b": "two"])
     ground.publish(["b"], as: "/pub/other")
     let other = ground.server.address("/pub/other")
-    for places in [[], ["--cache-dir", "cache", "--state-dir", "state"]] {
+    for folders in [[], ["--cache-dir", "cache", "--state-dir", "state"]] {
       for (list, folder) in [(list, "x"), (other, "y"), (list, "x")] {
         let run = try ground.home.run(
-          ground.arguments([list, "\(folder)\(places.count)"] + places)
+          ground.arguments([list, "\(folder)\(folders.count)"] + folders)
         )
         #expect(run.status == 0, "\(run)")
       }
-      #expect(ground.files("x\(places.count)") == ["a": "one", "b": "two"])
-      #expect(ground.files("y\(places.count)") == ["b": "two"])
+      #expect(ground.files("x\(folders.count)") == ["a": "one", "b": "two"])
+      #expect(ground.files("y\(folders.count)") == ["b": "two"])
     }
     #expect(!FileTree.exists(ground.home.path("x4/.prefetch")))
   }

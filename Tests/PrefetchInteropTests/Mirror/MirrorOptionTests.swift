@@ -108,7 +108,7 @@ struct MirrorOptionTests {
   }
 
   @Test("An item with the name of the list fails the tree and not the item")
-  func listNameTaken() throws {
+  func listNameUsed() throws {
     ground.serve("one", at: "/pub/a")
     ground.serve("an item", at: "/pub/names.txt")
     let urls = ["a", "names.txt"].map { ground.server.address("/pub/\($0)") + "\n" }

@@ -179,12 +179,12 @@ struct MirrorSightTests {
     let base = ground.server.address("/pub/")
     let run = try ground.mirror("SUMS", "dir", "--base-url", base)
     #expect(run.status == 5, "\(run)")
-    let told = try #require(
+    let line = try #require(
       run.errors.split(separator: "`").first { $0.hasPrefix("prefetch explain") }
     )
-    let words = told.split(separator: " ").dropFirst().map(String.init)
+    let words = line.split(separator: " ").dropFirst().map(String.init)
     let explained = try ground.home.run(words)
-    #expect(explained.output.contains("url        \(base)b"), "\(explained)\n\(told)")
+    #expect(explained.output.contains("url        \(base)b"), "\(explained)\n\(line)")
     #expect(explained.output.contains("is declared [digest_mismatch]"), "\(explained)")
   }
 
@@ -205,9 +205,9 @@ struct MirrorSightTests {
   )
   func otherTree() throws {
     #expect(try ground.mirror(list, "dir", "--atomic").status == 0)
-    let plain = try ground.mirror(list, "dir")
-    #expect(plain.status == 0, "\(plain)")
-    #expect(plain.errors.contains("dir/current` was made with `--atomic`"), "\(plain)")
+    let second = try ground.mirror(list, "dir")
+    #expect(second.status == 0, "\(second)")
+    #expect(second.errors.contains("dir/current` was made with `--atomic`"), "\(second)")
     #expect(try ground.mirror(list, "dir", "--atomic").errors == "")
     #expect(try ground.mirror(list, "other").errors == "")
     let atomic = try ground.mirror(list, "other", "--atomic")

@@ -146,8 +146,8 @@ struct MirrorTroubleTests {
   func twoAtOnce() throws {
     let gate = Gate()
     let server = try LoopbackServer { request in
-      let answer = Script.respond(200, [], text: "body")
-      return request.path == "/slow" ? Script([.pause(gate)] + answer.steps) : answer
+      let response = Script.respond(200, [], text: "body")
+      return request.path == "/slow" ? Script([.pause(gate)] + response.steps) : response
     }
     ground.home.write(server.address("/slow"), to: "urls.txt")
     let first = try ground.home.start(ground.arguments(["urls.txt", "dir"]))

@@ -45,9 +45,9 @@ struct WgetNameTests {
       (["-N", "-x"], ["--layout", "url"]),
     ]
   )
-  func sameNames(_ theirs: [String], _ ours: [String]) throws {
+  func sameNames(_ theirs: [String], _ ownOptions: [String]) throws {
     try Wget.run(theirs + ["-i", "urls.txt"], into: "wget", of: ground.home)
-    let run = try ground.home.run(ground.arguments(["urls.txt", "dir"] + ours))
+    let run = try ground.home.run(ground.arguments(["urls.txt", "dir"] + ownOptions))
     #expect(run.status == 0, "\(run)")
     #expect(ground.files() == ground.files("wget"))
   }

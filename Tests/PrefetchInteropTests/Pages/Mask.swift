@@ -4,11 +4,11 @@ enum Mask {
   static func covered(_ lines: [String]) -> [String] {
     var result: [String] = []
     for line in lines.map(covered) {
-      var place = result.endIndex
+      var index = result.endIndex
       if isItem(line) {
-        while place > 0, isItem(result[place - 1]), line < result[place - 1] { place -= 1 }
+        while index > 0, isItem(result[index - 1]), line < result[index - 1] { index -= 1 }
       }
-      result.insert(line, at: place)
+      result.insert(line, at: index)
     }
     return result
   }

@@ -66,9 +66,9 @@ final class PageStage {
   }
 
   /// Plays all steps in one shell; returns the exit status and output of each command.
-  func play(_ section: ToldSection) throws -> (run: ProgramRun, shown: [Shown]) {
-    let told = home.folder.appending("told")
-    FileTree.makeFolder(told)
+  func play(_ section: DocumentedSection) throws -> (run: ProgramRun, shown: [Shown]) {
+    let documentedFolder = home.folder.appending("told")
+    FileTree.makeFolder(documentedFolder)
     // A copy instead of a link, since the program prints its own path.
     let program = home.folder.appending("bin/prefetch")
     var script = [
@@ -79,13 +79,13 @@ final class PageStage {
     for (number, step) in section.steps.enumerated() {
       switch step {
       case .file(let name, let text):
-        let draft = "\(told)/file-\(number)"
+        let draft = "\(documentedFolder)/file-\(number)"
         FileTree.write(Array(text.utf8), to: draft)
         script.append("install -D -m 0644 '\(draft)' '\(name)'")
       case .aside(let text):
         script.append("(set -e\n\(text)\n) || { echo 'play: failed' >&2; exit 1; }")
       case .command(let command):
-        let file = "\(told)/\(count)"
+        let file = "\(documentedFolder)/\(count)"
         count += 1
         let text = command.text.replacing(Self.usualAddress, with: "127.0.0.1:\(port)")
         script.append("{ (exit $last)\n\(text)\n} >\(file) 2>&1 </dev/null; last=$?")
@@ -97,7 +97,7 @@ final class PageStage {
     }
     let run = try home.shell(script.joined(separator: "\n"), within: 300)
     let shown = (0..<count).map { number in
-      let file = "\(told)/\(number)"
+      let file = "\(documentedFolder)/\(number)"
       let status = FileTree.read("\(file).status").map { String(decoding: $0, as: UTF8.self) } ?? ""
       return Shown(status: Int(status.dropLast()) ?? -1, lines: lines(of: file))
     }

@@ -14,7 +14,7 @@ struct Transcript {
   static let shownHome = "/home/me"
   static let shownOrigin = "http://origin/"
 
-  private(set) var steps: [ToldSection.Step] = []
+  private(set) var steps: [DocumentedSection.Step] = []
 
   init(_ name: String) throws {
     let path = RepositoryPage.path("\(Self.folder)/\(name)")
@@ -35,26 +35,28 @@ struct Transcript {
         let name = String(lines[start].dropFirst(3))
         steps.append(.file(name, text.map { "\($0)\n" }.joined()))
       } else {
-        steps += ToldCommandLine.all(in: start..<end, of: lines).map { .command($0) }
+        steps += DocumentedCommandLine.all(in: start..<end, of: lines).map { .command($0) }
       }
       start = end
     }
   }
 
   /// Returns whether the lines match; a line `…` matches any lines, and `…` within a line any text.
-  static func holds(_ told: ArraySlice<String>, _ shown: ArraySlice<String>) -> Bool {
-    guard let line = told.first else { return shown.isEmpty }
+  static func holds(_ documented: ArraySlice<String>, _ shown: ArraySlice<String>) -> Bool {
+    guard let line = documented.first else { return shown.isEmpty }
     if line == "…" {
-      return (shown.startIndex...shown.endIndex).contains { holds(told.dropFirst(), shown[$0...]) }
+      return (shown.startIndex...shown.endIndex).contains {
+        holds(documented.dropFirst(), shown[$0...])
+      }
     }
     guard let first = shown.first, holds(line, first) else { return false }
-    return holds(told.dropFirst(), shown.dropFirst())
+    return holds(documented.dropFirst(), shown.dropFirst())
   }
 
-  private static func holds(_ told: String, _ shown: String) -> Bool {
-    let parts = told.split(separator: "…", omittingEmptySubsequences: false)
+  private static func holds(_ documented: String, _ shown: String) -> Bool {
+    let parts = documented.split(separator: "…", omittingEmptySubsequences: false)
     guard let first = parts.first, let last = parts.last, parts.count > 1 else {
-      return told == shown
+      return documented == shown
     }
     guard shown.hasPrefix(first) else { return false }
     var rest = shown.dropFirst(first.count)
@@ -66,9 +68,9 @@ struct Transcript {
   }
 }
 
-extension ToldCommandLine {
+extension DocumentedCommandLine {
   /// Output and exit status of a transcript's command.
-  var ending: (output: ArraySlice<String>, status: Int32) {
+  var outcome: (output: ArraySlice<String>, status: Int32) {
     guard let last = output.last, last.hasPrefix("["), last.hasSuffix("]"),
       let status = Int32(last.dropFirst().dropLast())
     else { return (output[...], 0) }

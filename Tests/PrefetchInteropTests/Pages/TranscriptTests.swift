@@ -31,7 +31,7 @@ struct TranscriptTests {
           home.write(text, to: name)
         }
       case .command(let command):
-        let (output, status) = command.ending
+        let (output, status) = command.outcome
         let typed = command.text.replacing(Transcript.shownOrigin, with: server.address("/"))
         let run = try home.shell("prefetch() { \"$prefetch\" \"$@\"; }\n{ \(typed)\n} 2>&1")
         let shown = shown(run.output)

@@ -46,13 +46,13 @@ struct PlanAgreementTests {
     let plan = try home.run(["plan"] + arguments)
     let run = try home.run(["run"] + arguments)
     let (planned, happened) = (try plan.json(), try run.json())
-    let told = "\(plan)\n\(run)"
-    #expect(ends(planned) == ends(happened), "\(told)", sourceLocation: location)
+    let context = "\(plan)\n\(run)"
+    #expect(ends(planned) == ends(happened), "\(context)", sourceLocation: location)
     for key in ["name", "state", "deferred.rule", "manifest.status"] {
       let words = [planned, happened].map { $0.list("segments").map { $0.text(key) } }
-      #expect(words[0] == words[1], "\(key): \(told)", sourceLocation: location)
+      #expect(words[0] == words[1], "\(key): \(context)", sourceLocation: location)
     }
-    #expect(plan.status == run.status, "\(told)", sourceLocation: location)
+    #expect(plan.status == run.status, "\(context)", sourceLocation: location)
     return happened
   }
 
@@ -137,11 +137,12 @@ struct PlanAgreementTests {
   )
   func tooLargeForPeriod(_ limit: String) throws {
     let server = try LoopbackServer { request in
-      let isPlain = request.path == "/plain"
+      let lacksValidator = request.path == "/plain"
       let headers =
-        [("Content-Length", isPlain ? "300000" : "400000")] + (isPlain ? [] : [("ETag", "\"1\"")])
+        [("Content-Length", lacksValidator ? "300000" : "400000")]
+        + (lacksValidator ? [] : [("ETag", "\"1\"")])
       let head = Script.head(200, headers)
-      let body = [UInt8](repeating: 7, count: isPlain ? 300_000 : 400_000)
+      let body = [UInt8](repeating: 7, count: lacksValidator ? 300_000 : 400_000)
       return Script([.send(request.method == "HEAD" ? head : head + body)])
     }
     configure(

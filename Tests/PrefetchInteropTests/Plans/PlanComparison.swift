@@ -93,11 +93,11 @@ struct Comparison {
         wanted.append("defer \(name) \(url)")
       }
     }
-    let told = fields.map { field in
+    let reported = fields.map { field in
       let names = field[1].split(separator: ",").sorted().joined(separator: ",")
       return "\(field[0]) \(names) \(field[3])"
     }
-    expect(told.sorted() == wanted.sorted(), "\(told) in place of \(wanted)", location)
+    expect(reported.sorted() == wanted.sorted(), "\(reported) in place of \(wanted)", location)
     expect(lines.status == plan.status, "the plan ends \(plan.status) as JSON", location)
   }
 
@@ -119,8 +119,8 @@ struct Comparison {
         deed = isSame ? "keep" : action
       }
       // A run reports a removal only for the last segments that release the item.
-      let told = deed == "remove" ? "remove" : "\(deed) \(names.sorted())"
-      deeds[item.text("url") ?? "", default: []].append(told)
+      let reported = deed == "remove" ? "remove" : "\(deed) \(names.sorted())"
+      deeds[item.text("url") ?? "", default: []].append(reported)
     }
     return deeds.mapValues { deeds in
       // An item that is removed was kept until then.
@@ -130,11 +130,11 @@ struct Comparison {
   }
 
   private func checkItems(_ location: Testing.SourceLocation) {
-    let foretold = deeds(of: planned)
+    let predicted = deeds(of: planned)
     let done = deeds(of: happened)
-    for url in Set(foretold.keys).union(done.keys).sorted() where !hidden.contains(url) {
-      let (one, other) = (foretold[url] ?? [], done[url] ?? [])
-      if isUncertain, (one + other).allSatisfy(Self.mayTurnOnRoom) { continue }
+    for url in Set(predicted.keys).union(done.keys).sorted() where !hidden.contains(url) {
+      let (one, other) = (predicted[url] ?? [], done[url] ?? [])
+      if isUncertain, (one + other).allSatisfy(Self.mayDependOnRoom) { continue }
       // The list that arrives first decides which of two segments' rules is reported.
       let bothFail = (one + other).allSatisfy { $0.hasPrefix("fail") && $0.contains(",") }
       let isSame =
@@ -142,7 +142,7 @@ struct Comparison {
       expect(isSame, "the plan says \(one), the run \(other) of \(url)", location)
     }
     for url in hidden {
-      for deed in foretold[url] ?? [] {
+      for deed in predicted[url] ?? [] {
         if isUncertain, deed.hasPrefix("fail cache_full") { continue }
         let isOpen = ["fetch", "update", "revalidate"].contains { deed.hasPrefix($0) }
         let isSame = done[url]?.contains(deed) == true
@@ -168,7 +168,7 @@ struct Comparison {
     world.want == .room && !isShown
   }
 
-  private static func mayTurnOnRoom(_ deed: String) -> Bool {
+  private static func mayDependOnRoom(_ deed: String) -> Bool {
     ["fetch", "update", "keep", "remove", "fail cache_full"].contains { deed.hasPrefix($0) }
   }
 
@@ -217,20 +217,20 @@ struct Comparison {
 
   func checkOrder(
     _ probed: [String],
-    _ asked: [String],
+    _ requested: [String],
     _ location: Testing.SourceLocation = #_sourceLocation
   ) {
     // A run does not even request items without room.
-    let isSame = world.want == .nothing ? Set(probed) == Set(asked) : true
-    expect(isSame, "asks \(probed), then \(asked)", location)
+    let isSame = world.want == .nothing ? Set(probed) == Set(requested) : true
+    expect(isSame, "asks \(probed), then \(requested)", location)
     // A shared item is listed in its first segment and requested with its best rank.
-    let isAsked = { (field: [String]) in
+    let isRequested = { (field: [String]) in
       !["remove", "defer"].contains(field[0]) && !field[1].contains(",")
     }
-    let listed = fields.filter(isAsked).map { field in
+    let listed = fields.filter(isRequested).map { field in
       String(field[3].dropFirst("http://".count).drop { $0 != "/" })
     }
-    let (sorted, order) = (listed.filter(asked.contains), asked.filter(listed.contains))
+    let (sorted, order) = (listed.filter(requested.contains), requested.filter(listed.contains))
     expect(order == sorted, "lists \(sorted), asks \(order)", location)
   }
 }

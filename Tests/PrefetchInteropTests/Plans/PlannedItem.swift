@@ -4,7 +4,7 @@ import PrefetchTestSupport
 /// A server's behavior for one URL and the item's declaration.
 struct PlannedItem: Sendable {
   enum Kind: String, Sendable, CaseIterable {
-    case plain
+    case unchanged = "unchanged"
     /// The body changes after the first run.
     case changed
     /// Is good for an hour.
@@ -93,7 +93,7 @@ struct PlannedItem: Sendable {
     return keys
   }
 
-  func answer(to request: LoopbackRequest, in act: Int) -> Script {
+  func respond(to request: LoopbackRequest, in act: Int) -> Script {
     let isHead = request.method == "HEAD"
     switch kind {
     case .gone: return .respond(404, text: isHead ? "" : "gone\n")
@@ -122,8 +122,8 @@ struct PlannedItem: Sendable {
     if kind != .anonymous { headers.append(("ETag", tag)) }
     if kind == .fresh { headers.append(("Cache-Control", "max-age=3600")) }
     if kind == .unkept { headers.append(("Cache-Control", "no-store")) }
-    let asked = request.headers["If-None-Match"]
-    if let asked, asked == tag || kind == .doubtful {
+    let condition = request.headers["If-None-Match"]
+    if let condition, condition == tag || kind == .doubtful {
       return Script([.send(Script.head(304, headers))])
     }
     if kind == .endless {
@@ -138,7 +138,7 @@ struct PlannedItem: Sendable {
     return Script([.send(head + bytes.prefix(bytes.count / 2)), .close])
   }
 
-  private static func redirect(to place: String) -> Script {
-    .respond(302, [("Location", place)])
+  private static func redirect(to location: String) -> Script {
+    .respond(302, [("Location", location)])
   }
 }

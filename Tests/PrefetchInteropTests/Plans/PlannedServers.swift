@@ -21,7 +21,7 @@ final class PlannedServers: Sendable {
     self.stage = stage
     servers = try Host.allCases.map { host in
       try LoopbackServer(number: UInt8(host.rawValue + 1)) {
-        stage.answer($0, logs: host == .items)
+        stage.respond($0, logs: host == .items)
       }
     }
     stage.begin(self)
@@ -56,12 +56,12 @@ final class PlannedServers: Sendable {
   }
 
   /// Begins the second act.
-  func turn() {
+  func beginSecondAct() {
     stage.state.withLock { $0.act = 1 }
   }
 
   /// Returns the items requested from the main host since the last call, each once, in order.
-  func takeLog() -> [String] {
+  func drainLog() -> [String] {
     stage.state.withLock { state in
       defer { state.log = [] }
       return state.log
@@ -88,22 +88,22 @@ final class PlannedServers: Sendable {
       state.withLock { state in
         for item in world.segments.flatMap(\.items) + world.extras { state.items[item.path] = item }
         state.manifests = (0...1).map { act in
-          let answers = world.segments.map { segment in
+          let lists = world.segments.map { segment in
             ("/\(segment.name).json", world.manifest(of: segment, in: act, servers))
           }
-          return Dictionary(uniqueKeysWithValues: answers)
+          return Dictionary(uniqueKeysWithValues: lists)
         }
       }
     }
 
-    func answer(_ request: LoopbackRequest, logs: Bool) -> Script {
+    func respond(_ request: LoopbackRequest, logs: Bool) -> Script {
       state.withLock { state in
         if let manifest = state.manifests[state.act][request.path] { return manifest }
         // Names of mirrors and redirect targets are the item's name with a suffix.
         let path = String(request.path.prefix { $0 != "." && $0 != "x" })
         guard let item = state.items[path] else { return .respond(404, text: "") }
         if logs, !state.log.contains(path) { state.log.append(path) }
-        return item.answer(to: request, in: state.act)
+        return item.respond(to: request, in: state.act)
       }
     }
   }

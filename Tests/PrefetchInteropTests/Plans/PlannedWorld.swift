@@ -76,7 +76,7 @@ struct PlannedWorld {
     budget = Int.random(in: 0...4, using: &random)
     if want == .room, begins, happens(40) {
       for number in 0..<Int.random(in: 1...3, using: &random) {
-        extras.append(item(.plain, "/g-\(number)"))
+        extras.append(item(.unchanged, "/g-\(number)"))
       }
     }
     if happens(30) { rules.append("redirects: { follow: false }") }
@@ -98,7 +98,8 @@ struct PlannedWorld {
   /// well.
   private func choice(hides: Bool) -> [PlannedItem.Kind] {
     let shown: [PlannedItem.Kind] = [
-      .plain, .plain, .plain, .changed, .changed, .fresh, .gone, .lost, .moved, .proved, .otherSize,
+      .unchanged, .unchanged, .unchanged, .changed, .changed, .fresh, .gone, .lost, .moved, .proved,
+      .otherSize,
     ]
     switch want {
     case .nothing, .disk: return PlannedItem.Kind.allCases
@@ -158,20 +159,21 @@ struct PlannedWorld {
     let kinds =
       [only].compactMap(\.self).isEmpty
       ? happens(20)
-        ? [kindsHere.randomElement(using: &random) ?? .plain]
+        ? [kindsHere.randomElement(using: &random) ?? .unchanged]
         : kindsHere
       : [only].compactMap(\.self)
-    for place in 0..<Int.random(in: 1...6, using: &random) {
+    for index in 0..<Int.random(in: 1...6, using: &random) {
       let shared = segments.flatMap(\.items).randomElement(using: &random)
       if let shared, happens(25), !items.contains(where: { $0.path == shared.path }) {
         items.append(shared)
       } else {
         var kind =
-          only == nil && happens(30) ? .plain : kinds.randomElement(using: &random) ?? .plain
+          only == nil && happens(30)
+          ? .unchanged : kinds.randomElement(using: &random) ?? .unchanged
         let broken = (segments.flatMap(\.items) + items).count { [.busy, .cut].contains($0.kind) }
         // With more broken items, timing would decide which ones are still requested.
         if [.busy, .cut].contains(kind), broken >= 4 { kind = .gone }
-        items.append(item(kind, "/\(number)-\(place)"))
+        items.append(item(kind, "/\(number)-\(index)"))
       }
     }
     return PlannedSegment(

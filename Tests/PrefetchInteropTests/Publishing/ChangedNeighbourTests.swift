@@ -54,9 +54,9 @@ struct ChangedNeighbourTests {
     let ground = try Neighbours()
     let home = ground.home
     try TreeChange.written.make(of: home.path(file.path))
-    let told = try home.run(deed)
-    #expect(told.status == 74, "\(told)")
-    #expect(told.errors.contains("work/\(file.path)`"), "\(told)")
+    let result = try home.run(deed)
+    #expect(result.status == 74, "\(result)")
+    #expect(result.errors.contains("work/\(file.path)`"), "\(result)")
     #expect(home.read(file.path) == nil, "no bytes rather than wrong ones")
     let plan = try home.run("plan")
     #expect(plan.lines.count { $0.hasPrefix("fetch\t") } == file.fetches, "\(plan)")

@@ -125,13 +125,13 @@ struct ChangedTreeTests {
     try change.make(of: file)
     let cell = Self.cell(change, deed, ground)
     let run = try home.run(deed.words)
-    let place: Comment = "\(ground.testDescription), \(change), \(deed): \(run)"
-    #expect(run.status == cell.exit, place)
+    let context: Comment = "\(ground.testDescription), \(change), \(deed): \(run)"
+    #expect(run.status == cell.exit, context)
     if let words = cell.words {
-      #expect(run.errors.contains(words), place)
-      #expect(run.errors.contains(words.contains("cannot open") ? "/a`" : file), place)
+      #expect(run.errors.contains(words), context)
+      #expect(run.errors.contains(words.contains("cannot open") ? "/a`" : file), context)
     } else {
-      #expect(run.errors.isEmpty, place)
+      #expect(run.errors.isEmpty, context)
     }
     try finish(ground, change, deed, home, file)
   }
@@ -144,21 +144,21 @@ struct ChangedTreeTests {
     _ home: Home,
     _ file: String
   ) throws {
-    let place: Comment = "\(ground.testDescription), \(change), \(deed)"
+    let context: Comment = "\(ground.testDescription), \(change), \(deed)"
     if change == .replaced {
-      #expect(text(file) == "theirs", place)
+      #expect(text(file) == "theirs", context)
       try #require(unsafe unlink(file) == 0)
     }
     // Only a check of every file finds a change that touches no folder.
     _ = try home.run("publish")
     let run = try home.run("run")
-    #expect(run.status == 0, "\(place) \(run)")
+    #expect(run.status == 0, "\(context) \(run)")
     let quiet = try home.run("verify", "-q")
-    #expect(quiet.status == 0, "\(place) \(quiet)")
-    #expect(quiet.errors.isEmpty, "\(place) \(quiet)")
-    #expect(text(file) == "the body of a", place)
+    #expect(quiet.status == 0, "\(context) \(quiet)")
+    #expect(quiet.errors.isEmpty, "\(context) \(quiet)")
+    #expect(text(file) == "the body of a", context)
     let mode = try #require(FileTree.status(file)).st_mode & 0o7777
-    #expect(mode & 0o444 == 0o444, "\(place) \(String(mode, radix: 8))")
+    #expect(mode & 0o444 == 0o444, "\(context) \(String(mode, radix: 8))")
   }
 
   private func text(_ path: String) -> String? {

@@ -180,9 +180,9 @@ struct LocalLockTests {
       Set(server.requests.dropFirst(before).map(\.path))
         == ["/simple/right/", "/files/\(wheel("right"))"]
     )
-    let asked = server.requests.count
+    let requestCount = server.requests.count
     #expect(try home.run("--revalidate").status == 0)
-    let paths = Set(server.requests.dropFirst(asked).map(\.path))
+    let paths = Set(server.requests.dropFirst(requestCount).map(\.path))
     #expect(paths.isSuperset(of: ["/simple/left/", "/simple/right/"]), "\(paths)")
     for name in ["left", "right"] { site["/simple/\(name)/"] = nil }
     for words in [["run"], ["run", "--offline"], ["plan"]] {

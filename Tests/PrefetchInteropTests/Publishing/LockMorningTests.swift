@@ -155,8 +155,8 @@ struct LockMorningTests {
     #expect(try home.run("run").status == 0)
     #expect(try home.run("env", "--strict").output.contains("PIP_FIND_LINKS"))
     #expect(try home.tool("rm", home.path("requirements.txt")).status == 0)
-    let gone = try home.run("env", "--strict")
-    #expect(gone.status == 4 && gone.errors.contains("does not exist"), "\(gone)")
+    let missing = try home.run("env", "--strict")
+    #expect(missing.status == 4 && missing.errors.contains("does not exist"), "\(missing)")
   }
 
   @Test("`env` points pip and uv to a tree, and `--shell sh` exports the variables")

@@ -26,7 +26,7 @@ struct LockTreeTests {
     try #require(run.status == 0, "\(run)")
   }
 
-  private func take(_ names: String...) {
+  private func fetch(_ names: String...) {
     for name in names { home.write(FileTree.read("\(nginx.files)/\(name)") ?? [], to: name) }
   }
 
@@ -69,7 +69,7 @@ struct LockTreeTests {
   )
   func cargo(isAtomic: Bool) throws {
     try make(LockOrigin.crates)
-    take("Cargo.lock")
+    fetch("Cargo.lock")
     configure("cargo", cargoKeys, isAtomic: isAtomic)
     let run = try home.run("--json")
     try #require(run.status == 0, "\(run)")
@@ -110,7 +110,7 @@ struct LockTreeTests {
   )
   func movedCargo(isAtomic: Bool) throws {
     try make(LockOrigin.crates)
-    take("Cargo.lock")
+    fetch("Cargo.lock")
     home.configure(
       """
       name: crates
@@ -157,7 +157,7 @@ struct LockTreeTests {
   @Test("A changed version of a crate costs one request to the index and one for the crate")
   func otherVersion() throws {
     try make(LockOrigin.crates)
-    take("Cargo.lock")
+    fetch("Cargo.lock")
     configure("cargo", cargoKeys)
     try #require(try home.run().status == 0)
     let first = try #require(home.read("tree of ours/index/le/ft/left"))
@@ -176,7 +176,7 @@ struct LockTreeTests {
   @Test("A tree with a missing crate gets no variables")
   func incomplete() throws {
     try make(LockOrigin.crates)
-    take("Cargo.lock")
+    fetch("Cargo.lock")
     nginx.remove("index/ri/gh/right")
     configure("cargo", cargoKeys)
     #expect(try home.run().status == 3)
@@ -193,7 +193,7 @@ struct LockTreeTests {
   )
   func yarn() throws {
     try make(LockOrigin.packages)
-    take("yarn.lock", "package.json")
+    fetch("yarn.lock", "package.json")
     configure("yarn", "manifest: yarn.lock\n    npm: { registry: \"\(nginx.url(""))\" }")
     let run = try home.run()
     try #require(run.status == 0, "\(run)")
@@ -216,7 +216,7 @@ struct LockTreeTests {
   @Test("A package with another SHA-1 than its yarn.lock says is refused")
   func otherSum() throws {
     try make(LockOrigin.packages)
-    take("yarn.lock")
+    fetch("yarn.lock")
     nginx.write("other", to: "left/-/left-1.0.2.tgz")
     configure("yarn", "manifest: yarn.lock\n    npm: { registry: \"\(nginx.url(""))\" }")
     let run = try home.run("--json")
@@ -230,7 +230,7 @@ struct LockTreeTests {
   @Test("The tree of a pnpm lock file has the files of its registry")
   func pnpm() throws {
     try make(LockOrigin.packages)
-    take("pnpm-lock.yaml")
+    fetch("pnpm-lock.yaml")
     configure("url", "manifest: pnpm-lock.yaml\n    npm: { registry: \"\(nginx.url(""))\" }")
     let run = try home.run()
     try #require(run.status == 0, "\(run)")
@@ -245,7 +245,7 @@ struct LockTreeTests {
   )
   func uv() throws {
     try make(LockOrigin.wheel)
-    take("uv.lock")
+    fetch("uv.lock")
     configure("pip", "manifest: uv.lock")
     let run = try home.run()
     try #require(run.status == 0, "\(run)")
@@ -265,7 +265,7 @@ struct LockTreeTests {
   )
   func uvItself() throws {
     try make(LockOrigin.wheel)
-    take("uv.lock", "pyproject.toml")
+    fetch("uv.lock", "pyproject.toml")
     configure("pip", "manifest: uv.lock")
     let run = try home.run()
     try #require(run.status == 0, "\(run)")
@@ -320,7 +320,7 @@ struct LockTreeTests {
   @Test("The tree of a Bazel lock file has registry files and archives by their digests")
   func bazel() throws {
     try make(LockOrigin.registry)
-    take("MODULE.bazel.lock")
+    fetch("MODULE.bazel.lock")
     configure("bazel", "manifest: MODULE.bazel.lock")
     let run = try home.run("--json")
     try #require(run.status == 0, "\(run)")
@@ -338,7 +338,7 @@ struct LockTreeTests {
   @Test("`manifest check` names the kind of a lock file and the packages without a file")
   func check() throws {
     try make(LockOrigin.packages)
-    take("yarn.lock")
+    fetch("yarn.lock")
     let lock = try #require(home.read("yarn.lock"))
     home.write(lock + "\n\"x@link:x\":\n  version \"0.0.0\"\n", to: "yarn.lock")
     let run = try home.run("-v", "manifest", "check", "yarn.lock")

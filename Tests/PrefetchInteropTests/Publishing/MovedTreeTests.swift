@@ -64,7 +64,7 @@ struct MovedTreeTests {
     let run = try home.run()
     try #require(run.status == 0, "\(run)")
     let requests = server.requests.count
-    let place = home.path("../elsewhere").replacing("/work/..", with: "")
+    let moved = home.path("../elsewhere").replacing("/work/..", with: "")
     let looked = try elsewhere(
       """
       unshare -rm bash -ec '
@@ -75,10 +75,10 @@ struct MovedTreeTests {
     )
     #expect(looked.status == 0, "\(looked)")
     #expect(
-      looked.output.contains("PIP_FIND_LINKS=file://\(place)/tree%20of%20ours\n"),
+      looked.output.contains("PIP_FIND_LINKS=file://\(moved)/tree%20of%20ours\n"),
       "\(looked)"
     )
-    FileTree.write(Array(list(Array(Self.names.dropLast())).utf8), to: "\(place)/list.txt")
+    FileTree.write(Array(list(Array(Self.names.dropLast())).utf8), to: "\(moved)/list.txt")
     let renewed = try elsewhere(
       """
       "$prefetch" verify >&2; "$prefetch" run >&2; "$prefetch" verify >&2; "$prefetch" run >&2
@@ -99,8 +99,8 @@ struct MovedTreeTests {
     let last = Self.names[2]
     let changed = try elsewhere("printf foreign >'tree of ours/\(last)'; \"$prefetch\" verify")
     #expect(changed.status == 74, "\(changed)")
-    let place = home.path("../elsewhere")
-    FileTree.write(Array(list(Array(Self.names.dropLast())).utf8), to: "\(place)/list.txt")
+    let moved = home.path("../elsewhere")
+    FileTree.write(Array(list(Array(Self.names.dropLast())).utf8), to: "\(moved)/list.txt")
     let run = try elsewhere("\"$prefetch\" run >&2; ls 'tree of ours'")
     #expect(run.status == 0, "\(run)")
     #expect(run.lines.map(String.init) == Self.names.sorted())

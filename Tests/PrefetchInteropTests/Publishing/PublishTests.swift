@@ -162,10 +162,10 @@ struct PublishTests {
     )
     #expect(try home.run("check").status == 0)
     home.configure("segments: [{name: s, urls: \(urls), publish: {dir: tree, layout: basename}}]")
-    _ = nginx.takeRequests()
+    _ = nginx.drainRequests()
     #expect(try home.run().status == 78)
     #expect(try home.run("check").status == 78)
-    #expect(nginx.takeRequests().isEmpty)
+    #expect(nginx.drainRequests().isEmpty)
     configure("")
     nginx.write(
       #"{"format": "prefetch-manifest", "version": 1, "items": ["#

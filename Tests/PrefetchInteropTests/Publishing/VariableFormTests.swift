@@ -67,10 +67,10 @@ struct VariableFormTests {
     site["/pub/\(other)"] = Site.Page("two")
     try declare(("first tree", "pip", wheel), ("the second, x", "pip", other))
     #expect(try home.run("run").status == 0)
-    let places = ["first%20tree", "the%20second%2C%20x"].map {
+    let paths = ["first%20tree", "the%20second%2C%20x"].map {
       "file://\(home.path("trees"))/\($0)"
     }
-    let joined = places.joined(separator: " ")
+    let joined = paths.joined(separator: " ")
     let shell = try home.shell("eval \"$(\"$prefetch\" env --strict)\"; echo \"$PIP_FIND_LINKS\"")
     #expect(shell.output == joined + "\n", "\(shell)")
     let github = try home.run("env", "--shell", "github").lines

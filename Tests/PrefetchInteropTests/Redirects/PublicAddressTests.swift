@@ -22,7 +22,7 @@ enum NetworkNamespace {
   .enabled(if: NetworkNamespace.isPossible, "needs python3, ip, and leave to make namespaces")
 )
 struct PublicAddressTests {
-  struct Visit: Sendable, CustomTestStringConvertible {
+  struct RedirectCase: Sendable, CustomTestStringConvertible {
     var location: String
     var code: String?
     var status: Int32
@@ -36,20 +36,29 @@ struct PublicAddressTests {
     }
   }
 
-  static let visits = [
-    Visit(location: "http://203.0.113.2:9000/x", status: 0, reached: "203.0.113.2"),
-    Visit(location: "https://127.0.0.1:9000/x", code: "address_forbidden", status: 5),
-    Visit(location: "https://10.1.2.3:9000/x", code: "address_forbidden", status: 5),
-    Visit(location: "https://169.254.7.7:9000/x", code: "address_forbidden", status: 5),
-    Visit(location: "https://[::1]:9000/x", code: "address_forbidden", status: 5),
-    Visit(location: "https://[::ffff:127.0.0.1]:9000/x", code: "address_forbidden", status: 5),
-    Visit(location: "https://[::ffff:a01:203]:9000/x", code: "address_forbidden", status: 5),
-    Visit(location: "https://localhost:9000/x", code: "address_forbidden", status: 5),
-    Visit(location: "https://inside.example:9000/x", code: "address_forbidden", status: 5),
-    Visit(location: "http://127.0.0.1:9000/x", code: "transport_security", status: 5),
-    Visit(location: "http://inside.example:9000/x", code: "transport_security", status: 5),
+  static let cases = [
+    RedirectCase(location: "http://203.0.113.2:9000/x", status: 0, reached: "203.0.113.2"),
+    RedirectCase(location: "https://127.0.0.1:9000/x", code: "address_forbidden", status: 5),
+    RedirectCase(location: "https://10.1.2.3:9000/x", code: "address_forbidden", status: 5),
+    RedirectCase(location: "https://169.254.7.7:9000/x", code: "address_forbidden", status: 5),
+    RedirectCase(location: "https://[::1]:9000/x", code: "address_forbidden", status: 5),
+    RedirectCase(
+      location: "https://[::ffff:127.0.0.1]:9000/x",
+      code: "address_forbidden",
+      status: 5
+    ),
+    RedirectCase(location: "https://[::ffff:a01:203]:9000/x", code: "address_forbidden", status: 5),
+    RedirectCase(location: "https://localhost:9000/x", code: "address_forbidden", status: 5),
+    RedirectCase(location: "https://inside.example:9000/x", code: "address_forbidden", status: 5),
+    RedirectCase(location: "http://127.0.0.1:9000/x", code: "transport_security", status: 5),
+    RedirectCase(location: "http://inside.example:9000/x", code: "transport_security", status: 5),
     // No server there speaks TLS, but the connection was permitted.
-    Visit(location: "https://10.1.2.3:9000/x", status: 4, reached: "10.1.2.3", isNamed: true),
+    RedirectCase(
+      location: "https://10.1.2.3:9000/x",
+      status: 4,
+      reached: "10.1.2.3",
+      isNamed: true
+    ),
   ]
 
   @Test(
@@ -59,21 +68,21 @@ struct PublicAddressTests {
     let home = try Home()
     home.write(Self.server, to: "server.py")
     home.write("127.0.0.1 localhost\n10.1.2.3 inside.example\n", to: "hosts")
-    for (number, visit) in Self.visits.enumerated() {
-      configure(home, "urls: [http://203.0.113.1:8080/\(number)]", visit.isNamed, number)
+    for (number, row) in Self.cases.enumerated() {
+      configure(home, "urls: [http://203.0.113.1:8080/\(number)]", row.isNamed, number)
     }
-    home.write(Self.visits.map(\.location).joined(separator: "\n"), to: "locations")
-    let last = Self.visits.count
+    home.write(Self.cases.map(\.location).joined(separator: "\n"), to: "locations")
+    let last = Self.cases.count
     configure(home, "manifest: \"http://203.0.113.1:8080/manifest.json\"", false, last)
     let run = try home.shell(Self.script(upTo: last))
     try #require(run.status == 0, "\(run)")
-    for (number, visit) in Self.visits.enumerated() {
+    for (number, row) in Self.cases.enumerated() {
       let (status, report, reached) = try outcome(home, number)
-      #expect(status == visit.status, "\(visit.testDescription): \(report)")
+      #expect(status == row.status, "\(row.testDescription): \(report)")
       let code = report.text("items.0.error.code")
-      if let expected = visit.code { #expect(code == expected, "\(visit.testDescription)") }
-      if visit.isNamed { #expect(code != "address_forbidden") }
-      #expect(reached == [visit.reached].compactMap(\.self), "\(visit.testDescription)")
+      if let expected = row.code { #expect(code == expected, "\(row.testDescription)") }
+      if row.isNamed { #expect(code != "address_forbidden") }
+      #expect(reached == [row.reached].compactMap(\.self), "\(row.testDescription)")
     }
     // A manifest's URLs are restricted in the same way.
     let (status, report, reached) = try outcome(home, last)

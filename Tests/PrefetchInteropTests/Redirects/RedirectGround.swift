@@ -48,10 +48,10 @@ final class RedirectGround {
   /// TLS proxies of `first` and `secure`.
   private let front: Nginx
   private let secureFront: Nginx
-  private let answer: Answer
+  private let reply: ReplyBox
   private let pin: String
 
-  private final class Answer: Sendable {
+  private final class ReplyBox: Sendable {
     let script = Mutex(Script([]))
     /// Target of the redirect back.
     let origin = Mutex("")
@@ -60,12 +60,12 @@ final class RedirectGround {
   init(_ start: RedirectStart) throws {
     self.start = start
     home = try Home(isInMemory: true)
-    let answer = Answer()
-    self.answer = answer
-    first = try LoopbackServer { Self.first($0, answer) }
-    other = try LoopbackServer { Self.elsewhere($0, answer) }
-    far = try LoopbackServer(number: 2) { Self.elsewhere($0, answer) }
-    secure = try LoopbackServer { Self.elsewhere($0, answer) }
+    let reply = ReplyBox()
+    self.reply = reply
+    first = try LoopbackServer { Self.first($0, reply) }
+    other = try LoopbackServer { Self.elsewhere($0, reply) }
+    far = try LoopbackServer(number: 2) { Self.elsewhere($0, reply) }
+    secure = try LoopbackServer { Self.elsewhere($0, reply) }
     lost = try LoopbackServer { _ in .respond(404) }
     pin = try Self.makeCertificate(in: home)
     var options = Nginx.Options()
@@ -76,7 +76,7 @@ final class RedirectGround {
     options.backend = secure.port
     options.addresses = ["127.0.0.2"]
     secureFront = try Nginx(options)
-    answer.origin.withLock { $0 = "\(start.isSecure ? "https" : "http")://\(authority)" }
+    reply.origin.withLock { $0 = "\(start.isSecure ? "https" : "http")://\(authority)" }
   }
 
   /// Creates a certificate for all names used here; returns the pin of its key.
@@ -104,10 +104,10 @@ final class RedirectGround {
 
   // MARK: Servers
 
-  private static func first(_ request: LoopbackRequest, _ answer: Answer) -> Script {
+  private static func first(_ request: LoopbackRequest, _ reply: ReplyBox) -> Script {
     switch request.path {
     case _ where request.method == "POST": LicenseServer.granting()
-    case _ where isStart(request.target): answer.script.withLock { $0 }
+    case _ where isStart(request.target): reply.script.withLock { $0 }
     case "/ring": .respond(302, [("Location", "/ring2")])
     case "/ring2": .respond(302, [("Location", "/ring")])
     case _ where request.path.hasPrefix("/hop/"):
@@ -125,9 +125,9 @@ final class RedirectGround {
     number < 6 ? .respond(302, [("Location", "/hop/\(number + 1)")]) : page
   }
 
-  private static func elsewhere(_ request: LoopbackRequest, _ answer: Answer) -> Script {
+  private static func elsewhere(_ request: LoopbackRequest, _ reply: ReplyBox) -> Script {
     guard request.path == "/back" else { return page }
-    return .respond(302, [("Location", answer.origin.withLock { $0 } + "/next")])
+    return .respond(302, [("Location", reply.origin.withLock { $0 } + "/next")])
   }
 
   /// Host and port of the first server, as the client sees them.
@@ -154,7 +154,7 @@ final class RedirectGround {
   func play(_ location: String?, status: Int, number: Int, rules: String = "") throws -> Outcome {
     let path = "/start/\(number)"
     let target = location.map { written($0, path) }
-    answer.script.withLock { script in
+    reply.script.withLock { script in
       script = .respond(status, target.map { [("Location", $0)] } ?? [])
     }
     configure("\(start.isSecure ? "https" : "http")://\(authority)\(path)", rules)

@@ -22,7 +22,7 @@ struct RedirectMatrixTests {
       count += 1
       let status = Self.moved[count % Self.moved.count]
       let outcome = try ground.play(target.location, status: status, number: count)
-      check(outcome, start.isSecure ? target.secure : target.plain, ground, "\(target.name)")
+      check(outcome, start.isSecure ? target.secure : target.insecure, ground, "\(target.name)")
     }
     // With seven beginnings that is far more than two hundred.
     #expect(count >= 55)
@@ -146,7 +146,7 @@ struct RedirectMatrixTests {
     case .same, .other, .secure, .renamed:
       #expect(outcome.status == 0, message)
       #expect(outcome.code == nil, message)
-    case .fails(let code), .failsAsking(let code):
+    case .fails(let code), .failsAfterRequest(let code):
       let isTrust = ErrorCode(rawValue: code)?.category == .trust
       #expect(outcome.code == code, message)
       #expect(outcome.status == (isTrust ? 5 : 4), message)

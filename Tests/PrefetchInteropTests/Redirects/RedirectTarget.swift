@@ -13,7 +13,7 @@ struct RedirectTarget: Sendable {
     /// The redirect fails without a connection to any other server.
     case fails(String)
     /// The redirect fails without a request; a handshake is permitted.
-    case failsAsking(String)
+    case failsAfterRequest(String)
 
     init(_ text: String) {
       switch text {
@@ -21,7 +21,7 @@ struct RedirectTarget: Sendable {
       case "other": self = .other
       case "secure": self = .secure
       case "renamed": self = .renamed
-      case "pin_mismatch": self = .failsAsking(text)
+      case "pin_mismatch": self = .failsAfterRequest(text)
       default: self = .fails(text)
       }
     }
@@ -32,14 +32,14 @@ struct RedirectTarget: Sendable {
   /// first server, the ports `P1` (first), `P2` (other), `P3` (far) and `PS` (secure), and `START`.
   var location: String
   /// From a server over plain http, and over https.
-  var plain: End
+  var insecure: End
   var secure: End
 
-  init(_ name: String, _ location: String, _ plain: String, _ secure: String? = nil) {
+  init(_ name: String, _ location: String, _ insecure: String, _ secure: String? = nil) {
     self.name = name
     self.location = location
-    self.plain = End(plain)
-    self.secure = End(secure ?? plain)
+    self.insecure = End(insecure)
+    self.secure = End(secure ?? insecure)
   }
 
   static let all = near + elsewhere + schemes + hosts + spellings + endless
@@ -69,7 +69,7 @@ struct RedirectTarget: Sendable {
     Self("a pinned host", "https://localhost:PS/next", "secure"),
     Self("a host that has not the pinned key", "https://127.0.0.2:PS/next", "pin_mismatch"),
     Self("another port without a scheme", "//127.0.0.1:PS/next", "other-protocol", "secure"),
-  ].filter { $0.plain != .fails("other-protocol") }
+  ].filter { $0.insecure != .fails("other-protocol") }
 
   private static let schemes =
     [

@@ -49,9 +49,9 @@ struct ClientVariantTests {
   }
 
   private func body(_ serving: Serving, _ fields: String...) throws -> String {
-    let answer = try serving.client.get(origin.place("/a"), fields)
-    #expect(answer.status == 200, "\(answer)")
-    return answer.body
+    let response = try serving.client.get(origin.servedPath("/a"), fields)
+    #expect(response.status == 200, "\(response)")
+    return response.body
   }
 
   private static let german = "Accept-Language: de"
@@ -78,12 +78,12 @@ struct ClientVariantTests {
   @Test("A response that varies by client has the reason of its request in `Cache-Status`")
   func status() throws {
     let serving = try Serving(home, "--pull")
-    let place = origin.place("/a")
+    let target = origin.servedPath("/a")
     for (fields, words) in [
       ([], "fwd=uri-miss"), ([], "hit"), ([Self.german], "fwd=vary-miss"), ([Self.german], "hit"),
     ] {
-      let answer = try serving.client.get(place, fields)
-      #expect(answer.headers["cache-status"]?.contains(words) == true, "\(words): \(answer)")
+      let response = try serving.client.get(target, fields)
+      #expect(response.headers["cache-status"]?.contains(words) == true, "\(words): \(response)")
     }
   }
 
@@ -91,9 +91,9 @@ struct ClientVariantTests {
   func first() throws {
     let serving = try Serving(home, "--pull")
     #expect(try body(serving, Self.german, "Cookie: a=b") == "Accept-Language=de")
-    let asked = origin.requests.map(\.headers)
-    #expect(asked.map { $0["Accept-Language"] } == [nil, "de"])
-    #expect(asked.allSatisfy { !$0.has("Cookie") })
+    let requests = origin.requests.map(\.headers)
+    #expect(requests.map { $0["Accept-Language"] } == [nil, "de"])
+    #expect(requests.allSatisfy { !$0.has("Cookie") })
   }
 
   @Test("A client's variant is delivered without a change to the segment's item, cache or tree")
@@ -128,13 +128,13 @@ struct ClientVariantTests {
     rules.withLock { $0.control = "max-age=0" }
     let serving = try Serving(home, "--pull")
     for fields in [[], [Self.german], [Self.german], [Self.french]] {
-      _ = try serving.client.get(origin.place("/a"), fields)
+      _ = try serving.client.get(origin.servedPath("/a"), fields)
     }
-    let asked = origin.requests.map {
+    let requests = origin.requests.map {
       ($0.headers["Accept-Language"], $0.headers.has("If-None-Match"))
     }
-    #expect(asked.map(\.0) == [nil, "de", "de", "fr"])
-    #expect(asked[2].1)
+    #expect(requests.map(\.0) == [nil, "de", "de", "fr"])
+    #expect(requests[2].1)
     #expect(try body(serving, Self.french) == "Accept-Language=fr")
   }
 
@@ -147,10 +147,10 @@ struct ClientVariantTests {
     #expect(try body(serving, Self.german) == "Accept-Language=de")
     #expect(try body(serving, Self.german, "Cache-Control: max-stale") == "Accept-Language=de")
     for fields in [[Self.french], [], [Self.french, "Cache-Control: max-stale"]] {
-      #expect(try serving.client.get(origin.place("/a"), fields).status == 503, "\(fields)")
+      #expect(try serving.client.get(origin.servedPath("/a"), fields).status == 503, "\(fields)")
     }
     let cached = [Self.french, "Cache-Control: only-if-cached, max-stale"]
-    #expect(try serving.client.get(origin.place("/a"), cached).status == 504)
+    #expect(try serving.client.get(origin.servedPath("/a"), cached).status == 504)
     #expect(
       try body(serving, Self.german, "Cache-Control: only-if-cached, max-stale")
         == "Accept-Language=de"
@@ -162,30 +162,30 @@ struct ClientVariantTests {
     let serving = try Serving(home, "--pull")
     rules.withLock { $0.names = ["X-One"] }
     let fields = ["X-One: 1", "X-Two: 2", "X-Three: 3"]
-    let answer = try serving.client.get(origin.place("/a"), fields)
-    #expect(answer.body == "X-One=1" && origin.requests.count == 2)
+    let response = try serving.client.get(origin.servedPath("/a"), fields)
+    #expect(response.body == "X-One=1" && origin.requests.count == 2)
     rules.withLock { $0.names = ["X-One", "X-Two"] }
     let insisting = fields + ["Cache-Control: no-cache"]
-    #expect(try serving.client.get(origin.place("/a"), insisting).body == "X-One=1 X-Two=2")
+    #expect(try serving.client.get(origin.servedPath("/a"), insisting).body == "X-One=1 X-Two=2")
     #expect(origin.requests.count == 4)
     rules.withLock { $0.names = ["*"] }
-    _ = try serving.client.get(origin.place("/a"), insisting)
+    _ = try serving.client.get(origin.servedPath("/a"), insisting)
     #expect(origin.requests.last?.headers["X-Three"] == "3")
   }
 
   @Test("A response that varies reaches only its client where many clients ask at once")
   func together() throws {
     let serving = try Serving(home, "--pull")
-    let place = origin.place("/a")
+    let target = origin.servedPath("/a")
     let client = serving.client
     let wrong = Guarded<[String]>([])
     let threads = (0..<24).compactMap { number in
       NativeThread {
         for _ in 0..<4 {
           let language = ["de", "fr", "it"][number % 3]
-          let answer = try? client.get(place, ["Accept-Language: \(language)"])
-          if answer?.body != "Accept-Language=\(language)" {
-            wrong.withLock { $0.append("\(language): \(answer.map { "\($0)" } ?? "nothing")") }
+          let response = try? client.get(target, ["Accept-Language: \(language)"])
+          if response?.body != "Accept-Language=\(language)" {
+            wrong.withLock { $0.append("\(language): \(response.map { "\($0)" } ?? "nothing")") }
           }
         }
       }
@@ -205,11 +205,11 @@ struct ClientVariantTests {
     rules.withLock { $0.names = ["Accept-Language", "X-Token"] }
     let serving = try Serving(home, "--pull")
     for language in ["de", "fr", "fr"] {
-      let answer = try serving.client.get(
-        door.place("/x"),
+      let response = try serving.client.get(
+        door.servedPath("/x"),
         ["Accept-Language: \(language)", "X-Token: secret"]
       )
-      #expect(answer.body == "Accept-Language=\(language) X-Token=nothing", "\(answer)")
+      #expect(response.body == "Accept-Language=\(language) X-Token=nothing", "\(response)")
     }
     #expect(origin.requests.count == 3 && door.requests.count == 3)
   }
@@ -223,7 +223,9 @@ struct ClientVariantTests {
     #expect(try home.run("-q").status == 0)
     let serving = try Serving(home, "--pull")
     for fields in [[], [Self.german], [Self.french, "Cache-Control: no-cache"]] {
-      #expect(try serving.client.get(origin.place("/a"), fields).body == "Accept-Language=nothing")
+      #expect(
+        try serving.client.get(origin.servedPath("/a"), fields).body == "Accept-Language=nothing"
+      )
     }
     #expect(origin.requests.count == 1)
   }
@@ -239,7 +241,7 @@ struct ClientVariantTests {
     #expect(try home.run("-q").status == 0)
     let serving = try Serving(home, "--pull")
     #expect(try body(serving, Self.german) == "Accept-Language=de")
-    let long = try serving.client.get(origin.place("/a"), ["Accept-Language: de-AT"])
+    let long = try serving.client.get(origin.servedPath("/a"), ["Accept-Language: de-AT"])
     #expect(long.status == 502, "\(long)")
     let digest = Digest.hexadecimal("Accept-Language=it")
     let path = "\(home.cache)/objects/sha256/\(digest.prefix(2))/\(digest)"
@@ -256,7 +258,7 @@ struct ClientVariantTests {
       "network.allow=[wifi]"
     )
     #expect(try body(offline) == "Accept-Language=it")
-    #expect(try offline.client.get(origin.place("/a"), [Self.german]).status == 503)
+    #expect(try offline.client.get(origin.servedPath("/a"), [Self.german]).status == 503)
   }
 
   @Test("A cache server without `--pull` delivers a stored variant to any client")

@@ -37,8 +37,8 @@ struct PullTests {
     site["/a"] = Site.Page("other")
     let serving = try Serving(home, "--pull")
     for fields in [[], ["Cache-Control: no-cache"]] {
-      let answer = try serving.client.get(origin.place("/a"), fields)
-      #expect(answer.status == 200 && answer.body == "alpha", "\(answer)")
+      let response = try serving.client.get(origin.servedPath("/a"), fields)
+      #expect(response.status == 200 && response.body == "alpha", "\(response)")
     }
     #expect(origin.requests.count == 1)
   }
@@ -48,7 +48,7 @@ struct PullTests {
     let serving = try Serving(home, "--pull")
     for status in [403, 405, 429, 451, 500, 503] {
       site["/\(status)"] = Site.Page([], status: status)
-      #expect(try serving.client.get(origin.place("/\(status)")).status == status)
+      #expect(try serving.client.get(origin.servedPath("/\(status)")).status == status)
     }
     #expect(try serving.client.get("/127.0.0.1:\(LoopbackPort.free())/x").status == 502)
   }
@@ -56,12 +56,12 @@ struct PullTests {
   @Test("A pulling server requests an absent item again for a client that sends `no-cache`")
   func insistentClient() throws {
     let serving = try Serving(home, "--pull")
-    let place = origin.place("/late")
-    #expect(try serving.client.get(place).status == 404)
+    let target = origin.servedPath("/late")
+    #expect(try serving.client.get(target).status == 404)
     site["/late"] = Site.Page("here")
-    #expect(try serving.client.get(place).status == 404)
-    let answer = try serving.client.get(place, ["Cache-Control: no-cache"])
-    #expect(answer.status == 200 && answer.body == "here", "\(answer)")
+    #expect(try serving.client.get(target).status == 404)
+    let response = try serving.client.get(target, ["Cache-Control: no-cache"])
+    #expect(response.status == 200 && response.body == "here", "\(response)")
   }
 
   @Test(
@@ -76,14 +76,14 @@ struct PullTests {
     }
     home.configure("network: { allow: [wifi] }\ncache: { min_free: 0 }")
     let strict = try Serving(home, "--pull", "--network", "cellular")
-    #expect(try strict.client.get(origin.place("/a")).status == 503)
-    let wish = try strict.client.get(origin.place("/a"), ["Cache-Control: max-stale=60"])
+    #expect(try strict.client.get(origin.servedPath("/a")).status == 503)
+    let wish = try strict.client.get(origin.servedPath("/a"), ["Cache-Control: max-stale=60"])
     #expect(wish.status == 200 && wish.headers["age"] != nil, "\(wish)")
     let lenient = try Serving(home, "--pull", "--network", "cellular", "--max-stale=1h")
-    let stale = try lenient.client.get(origin.place("/a"))
+    let stale = try lenient.client.get(origin.servedPath("/a"))
     #expect(stale.status == 200 && stale.body == "old", "\(stale)")
     for path in ["/b", "/c"] {
-      #expect(try lenient.client.get(origin.place(path)).status == 503, "\(path)")
+      #expect(try lenient.client.get(origin.servedPath(path)).status == 503, "\(path)")
     }
     #expect(origin.requests.count == 3)
   }
@@ -95,10 +95,10 @@ struct PullTests {
       "segments: [{ name: s, urls: [\"https://127.0.0.1:\(origin.port)/a\"] }]"
     )
     let serving = try Serving(home, "--pull")
-    let answer = try serving.client.get(origin.place("/a"))
-    #expect(answer.status == 502 && answer.body != "in the clear", "\(answer)")
+    let response = try serving.client.get(origin.servedPath("/a"))
+    #expect(response.status == 502 && response.body != "in the clear", "\(response)")
     #expect(origin.requests.isEmpty)
     site["/b"] = Site.Page("in the clear")
-    #expect(try serving.client.get(origin.place("/b")).status == 200)
+    #expect(try serving.client.get(origin.servedPath("/b")).status == 200)
   }
 }

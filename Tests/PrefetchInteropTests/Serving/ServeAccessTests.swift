@@ -21,11 +21,11 @@ struct ServeAccessTests {
 
   private func send(
     _ method: String,
-    _ place: String,
+    _ target: String,
     to serving: Serving,
     _ fields: String...
-  ) throws -> RawClient.Answer {
-    let head = ["\(method) \(place) HTTP/1.1", "Host: 127.0.0.1:\(serving.client.port)"]
+  ) throws -> RawClient.Response {
+    let head = ["\(method) \(target) HTTP/1.1", "Host: 127.0.0.1:\(serving.client.port)"]
     return try serving.client.send(
       (head + fields + ["Connection: close", "", ""]).joined(separator: "\r\n")
     )
@@ -34,25 +34,33 @@ struct ServeAccessTests {
   @Test("A server answers pages of the named origin and no others")
   func named() throws {
     let serving = try Serving(home, "--pull", "--allow-origin", "https://kiosk.example")
-    let place = origin.place("/a")
-    let ours = "Origin: https://kiosk.example"
-    let answer = try send("GET", place, to: serving, ours, "Sec-Fetch-Site: cross-site")
-    #expect(answer.status == 200 && answer.body == "alpha", "\(answer)")
-    #expect(answer.headers["access-control-allow-origin"] == "https://kiosk.example")
-    #expect(answer.headers["vary"]?.contains("Origin") == true)
-    let asked = try send("OPTIONS", place, to: serving, ours, "Access-Control-Request-Method: GET")
-    #expect(asked.status == 204 && asked.headers["access-control-allow-methods"] == "GET, HEAD")
-    #expect(asked.headers["access-control-allow-headers"]?.contains("Range") == true)
+    let target = origin.servedPath("/a")
+    let own = "Origin: https://kiosk.example"
+    let response = try send("GET", target, to: serving, own, "Sec-Fetch-Site: cross-site")
+    #expect(response.status == 200 && response.body == "alpha", "\(response)")
+    #expect(response.headers["access-control-allow-origin"] == "https://kiosk.example")
+    #expect(response.headers["vary"]?.contains("Origin") == true)
+    let preflight = try send(
+      "OPTIONS",
+      target,
+      to: serving,
+      own,
+      "Access-Control-Request-Method: GET"
+    )
+    #expect(
+      preflight.status == 204 && preflight.headers["access-control-allow-methods"] == "GET, HEAD"
+    )
+    #expect(preflight.headers["access-control-allow-headers"]?.contains("Range") == true)
     for other in ["https://kiosk.example.evil", "http://kiosk.example", "null"] {
-      let refused = try send("GET", place, to: serving, "Origin: \(other)")
+      let refused = try send("GET", target, to: serving, "Origin: \(other)")
       #expect(refused.status == 403 && refused.headers["access-control-allow-origin"] == nil)
-      #expect(try send("OPTIONS", place, to: serving, "Origin: \(other)").status == 403)
+      #expect(try send("OPTIONS", target, to: serving, "Origin: \(other)").status == 403)
     }
-    #expect(try send("GET", place, to: serving, "Sec-Fetch-Site: cross-site").status == 403)
-    #expect(try send("OPTIONS", place, to: serving).status == 405)
-    let plain = try serving.client.get(place)
-    #expect(plain.status == 200 && plain.headers["access-control-allow-origin"] == nil)
-    #expect(try send("POST", place, to: serving, ours, "Content-Length: 0").status == 405)
+    #expect(try send("GET", target, to: serving, "Sec-Fetch-Site: cross-site").status == 403)
+    #expect(try send("OPTIONS", target, to: serving).status == 405)
+    let accepted = try serving.client.get(target)
+    #expect(accepted.status == 200 && accepted.headers["access-control-allow-origin"] == nil)
+    #expect(try send("POST", target, to: serving, own, "Content-Length: 0").status == 405)
     #expect(serving.stop().status == 143)
   }
 
@@ -60,19 +68,19 @@ struct ServeAccessTests {
   func token() throws {
     let arguments = ["--pull", "-v", "--allow-origin", "null", "--token-file", "token"]
     let serving = try Serving(home, arguments)
-    let place = origin.place("/a")
-    #expect(try send("GET", place, to: serving, "Origin: null").status == 403)
-    let below = "/-/t/\(Self.token)\(place)"
-    let answer = try send("GET", below, to: serving, "Origin: null", "Sec-Fetch-Site: cross-site")
-    #expect(answer.status == 200 && answer.body == "alpha", "\(answer)")
-    #expect(answer.headers["access-control-allow-origin"] == "null")
+    let target = origin.servedPath("/a")
+    #expect(try send("GET", target, to: serving, "Origin: null").status == 403)
+    let below = "/-/t/\(Self.token)\(target)"
+    let response = try send("GET", below, to: serving, "Origin: null", "Sec-Fetch-Site: cross-site")
+    #expect(response.status == 200 && response.body == "alpha", "\(response)")
+    #expect(response.headers["access-control-allow-origin"] == "null")
     #expect(try serving.client.get(below).body == "alpha")
     #expect(try serving.client.get("/-/t/\(Self.token)/-/health").status == 200)
     for wrong in ["", "x", Self.token + "0", String(Self.token.dropLast())] {
-      #expect(try send("GET", "/-/t/\(wrong)\(place)", to: serving, "Origin: null").status == 403)
+      #expect(try send("GET", "/-/t/\(wrong)\(target)", to: serving, "Origin: null").status == 403)
     }
     let run = serving.stop()
-    #expect(run.status == 143 && run.errors.contains("GET \(place): 200"), "\(run)")
+    #expect(run.status == 143 && run.errors.contains("GET \(target): 200"), "\(run)")
     #expect(!run.errors.contains(Self.token.dropLast()), "\(run)")
     // Without a page, the names below it are not special.
     let other = try Serving(home, "--pull")
@@ -86,11 +94,11 @@ struct ServeAccessTests {
   private func post(
     _ body: String,
     to serving: Serving,
-    at place: String = "/-/event",
+    at target: String = "/-/event",
     _ fields: [String]? = nil
-  ) throws -> RawClient.Answer {
+  ) throws -> RawClient.Response {
     let head = [
-      "POST \(place) HTTP/1.1", "Host: 127.0.0.1:\(serving.client.port)",
+      "POST \(target) HTTP/1.1", "Host: 127.0.0.1:\(serving.client.port)",
       "Content-Length: \(body.utf8.count)",
     ]
     let proof = fields ?? ["Authorization: Bearer \(Self.token)"]
@@ -112,25 +120,25 @@ struct ServeAccessTests {
       "--token-file", "token", "--events-in", "--allow-origin", "https://kiosk.example",
     ]
     let serving = try Serving(home, words)
-    let answer = try post("{\"action\": \"log\", \"name\": \"tapped\"}", to: serving)
-    #expect(answer.status == 200, "\(answer)")
-    #expect(answer.body.contains("\"prefetch-event/1\""))
+    let response = try post("{\"action\": \"log\", \"name\": \"tapped\"}", to: serving)
+    #expect(response.status == 200, "\(response)")
+    #expect(response.body.contains("\"prefetch-event/1\""))
     let below = "/-/t/\(Self.token)/-/event"
     let start = "{\"action\": \"start\", \"name\": \"tour\", \"at\": null}"
     #expect(try post(start, to: serving, at: below, []).status == 200)
     let stop = "{\"action\": \"stop\", \"name\": \"tour\"}"
     #expect(try post(stop, to: serving).status == 200)
     #expect(try post(stop, to: serving).status == 404)
-    let ours = ["Origin: https://kiosk.example", "Authorization: bearer \(Self.token)"]
+    let own = ["Origin: https://kiosk.example", "Authorization: bearer \(Self.token)"]
     let seen = """
       {"action": "consume", "item": "one", "from": 0, "to": 60, "length": 120, "at": null}
       """
-    let consumed = try post(seen, to: serving, ours)
+    let consumed = try post(seen, to: serving, own)
     #expect(consumed.status == 200, "\(consumed)")
     #expect(consumed.headers["access-control-allow-origin"] == "https://kiosk.example")
     #expect(try post(seen.replacing("one", with: "two"), to: serving).status == 404)
-    let asked = try send("OPTIONS", "/-/event", to: serving, ours[0])
-    #expect(asked.status == 204 && asked.headers["access-control-allow-methods"] == "POST")
+    let preflight = try send("OPTIONS", "/-/event", to: serving, own[0])
+    #expect(preflight.status == 204 && preflight.headers["access-control-allow-methods"] == "POST")
     #expect(serving.stop().status == 143)
     // The server stores the same events as the commands.
     let events = try home.run("event", "list", "--json").json().list("events")
@@ -163,15 +171,15 @@ struct ServeAccessTests {
       "{\"action\": \"walk\", \"name\": \"a\"}", "{\"action\": \"log\", \"name\": 1}",
       "{\"action\": \"consume\", \"item\": \"a\", \"from\": 9, \"to\": 1}",
     ] {
-      let answer = try post(bad, to: serving)
-      #expect(answer.status == 400, "\(bad): \(answer)")
+      let response = try post(bad, to: serving)
+      #expect(response.status == 400, "\(bad): \(response)")
     }
     #expect(serving.stop().status == 143)
     let events = try home.run("event", "list", "--json").json().list("events")
     #expect(events.count == 1)
     // Without the option nothing is taken.
-    let plain = try Serving(home, ["--token-file", "token"])
-    #expect(try post(good, to: plain).status == 405)
+    let accepted = try Serving(home, ["--token-file", "token"])
+    #expect(try post(good, to: accepted).status == 405)
     #expect(try home.run("serve", "--events-in").status == 64)
     #expect(try home.run("serve", "--events-in", "--token-file", "t", "--origin", ".").status == 64)
   }

@@ -19,26 +19,26 @@ struct ServeLogTests {
   /// Returns the log of a miss, a hit, a missing file and an unsupported method.
   private func lines(_ option: String...) throws -> [String] {
     let serving = try Serving(home, ["--pull"] + option)
-    let place = origin.place("/a")
-    #expect(try serving.client.get(place + "?token=very-secret").status == 200)
-    #expect(try serving.client.get(place).status == 200)
-    #expect(try serving.client.get(place, ["Range: bytes=0-1"]).status == 206)
-    let head = "DELETE \(place) HTTP/1.1\r\nHost: 127.0.0.1:\(serving.client.port)\r\n"
+    let target = origin.servedPath("/a")
+    #expect(try serving.client.get(target + "?token=very-secret").status == 200)
+    #expect(try serving.client.get(target).status == 200)
+    #expect(try serving.client.get(target, ["Range: bytes=0-1"]).status == 206)
+    let head = "DELETE \(target) HTTP/1.1\r\nHost: 127.0.0.1:\(serving.client.port)\r\n"
     #expect(try serving.client.send(head + "Connection: close\r\n\r\n").status == 405)
     let run = serving.stop()
     #expect(!run.errors.contains("very-secret"), "\(run)")
-    return run.errors.split(separator: "\n").map(String.init).filter { $0.contains(place) }
+    return run.errors.split(separator: "\n").map(String.init).filter { $0.contains(target) }
   }
 
   @Test("A server with `-v` logs each response with its reason")
   func watched() throws {
     let lines = try lines("-v")
-    let place = origin.place("/a")
+    let target = origin.servedPath("/a")
     #expect(lines.count == 4, "\(lines)")
     #expect(lines[0].contains("200") && lines[0].contains("fwd=uri-miss"))
-    #expect(lines[1].hasPrefix("GET \(place): 200, 5 B, ") && lines[1].contains("stored"))
-    #expect(lines[2].hasPrefix("GET \(place): 206, 2 B, hit"), "\(lines)")
-    #expect(lines[3].hasPrefix("DELETE \(place): 405"), "\(lines)")
+    #expect(lines[1].hasPrefix("GET \(target): 200, 5 B, ") && lines[1].contains("stored"))
+    #expect(lines[2].hasPrefix("GET \(target): 206, 2 B, hit"), "\(lines)")
+    #expect(lines[3].hasPrefix("DELETE \(target): 405"), "\(lines)")
     #expect(!lines.contains { $0.contains("Range:") })
   }
 

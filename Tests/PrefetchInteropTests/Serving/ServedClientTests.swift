@@ -31,17 +31,17 @@ struct ServedClientTests {
   @Test("Many requests for one item to two servers of one cache cause one request to the origin")
   func together() throws {
     let servings = [try Serving(home, "--pull"), try Serving(home, "--pull")]
-    let place = origin.place("/a")
-    let answers = Guarded<[RawClient.Answer]>([])
+    let target = origin.servedPath("/a")
+    let responses = Guarded<[RawClient.Response]>([])
     let threads = (0..<20).compactMap { number in
       let client = servings[number % 2].client
       return NativeThread {
-        guard let answer = try? client.get(place) else { return }
-        answers.withLock { $0.append(answer) }
+        guard let response = try? client.get(target) else { return }
+        responses.withLock { $0.append(response) }
       }
     }
     for thread in threads { thread.join() }
-    let all = answers.withLock { $0 }
+    let all = responses.withLock { $0 }
     #expect(all.count == 20)
     #expect(all.allSatisfy { $0.status == 200 && $0.body == "the body of a" }, "\(all)")
     #expect(origin.requests(of: "/a").count == 1)
@@ -57,14 +57,14 @@ struct ServedClientTests {
       let (site, gate) = (site, Gate())
       let left = Guarded(names.count - 1)
       let origin = try LoopbackServer { request in
-        let answer = site.respond(to: request)
-        return request.path == "/a" ? Script([.pause(gate)] + answer.steps) : answer
+        let response = site.respond(to: request)
+        return request.path == "/a" ? Script([.pause(gate)] + response.steps) : response
       }
-      let (client, places) = (serving.client, names.map { ($0, origin.place($0)) })
-      let threads = places.compactMap { name, place in
+      let (client, targets) = (serving.client, names.map { ($0, origin.servedPath($0)) })
+      let threads = targets.compactMap { name, target in
         NativeThread {
-          let answer = try? client.get(place)
-          #expect(answer?.body == "body of \(name)", "\(name)")
+          let response = try? client.get(target)
+          #expect(response?.body == "body of \(name)", "\(name)")
           guard name != "/a" else { return }
           let isLast = left.withLock { left in
             left -= 1
@@ -82,18 +82,18 @@ struct ServedClientTests {
   func slow() throws {
     _ = large(8 << 20, at: "/large")
     let serving = try Serving(home, "--pull")
-    let place = origin.place("/large")
-    #expect(try serving.client.get(place).status == 200)
+    let target = origin.servedPath("/large")
+    #expect(try serving.client.get(target).status == 200)
     var connections: [RawConnection] = []
     for number in 0..<200 {
       let connection = try serving.client.connect()
-      let head = "GET \(place) HTTP/1.1\r\nHost: 127.0.0.1:\(serving.client.port)\r\n"
+      let head = "GET \(target) HTTP/1.1\r\nHost: 127.0.0.1:\(serving.client.port)\r\n"
       // Every other client sends a whole request and reads none of the response.
       try connection.write(number.isMultiple(of: 2) ? head : head + "\r\n")
       connections.append(connection)
     }
-    let answer = try serving.client.get(origin.place("/a"))
-    #expect(answer.status == 200 && answer.body == "the body of a")
+    let response = try serving.client.get(origin.servedPath("/a"))
+    #expect(response.status == 200 && response.body == "the body of a")
     #expect(try serving.client.get("/-/health").body.contains(#""status":"ok""#))
     connections = []
     #expect(serving.stop().status == 143)
@@ -103,12 +103,12 @@ struct ServedClientTests {
   func hostile() throws {
     let serving = try Serving(home, "--pull")
     let (client, port) = (serving.client, serving.client.port)
-    let place = origin.place("/a")
+    let target = origin.servedPath("/a")
     let host = "Host: 127.0.0.1:\(port)"
     let long = String(repeating: "x", count: 1 << 20)
     let requests: [(String, [Int])] = [
-      ("GET \(place)/../../../etc/passwd HTTP/1.1\r\n\(host)\r\n", [400]),
-      ("GET \(place)/%2e%2e/x HTTP/1.1\r\n\(host)\r\n", [400]),
+      ("GET \(target)/../../../etc/passwd HTTP/1.1\r\n\(host)\r\n", [400]),
+      ("GET \(target)/%2e%2e/x HTTP/1.1\r\n\(host)\r\n", [400]),
       ("GET /../etc/passwd HTTP/1.1\r\n\(host)\r\n", [400]),
       ("GET /%2e%2e%2fetc/passwd HTTP/1.1\r\n\(host)\r\n", [400]),
       ("GET /user@127.0.0.1/a HTTP/1.1\r\n\(host)\r\n", [400]),
@@ -117,35 +117,37 @@ struct ServedClientTests {
       ("GET http://127.0.0.1/a HTTP/1.1\r\n\(host)\r\n", [400]),
       ("GET /127.0.0.1:99999/a HTTP/1.1\r\n\(host)\r\n", [400]),
       ("GET * HTTP/1.1\r\n\(host)\r\n", [400]),
-      ("GET \(place) HTTP/1.1\r\nHost: evil.example\r\n", [403]),
-      ("GET \(place) HTTP/1.1\r\nHost: 127.0.0.1\r\n", [403]),
-      ("GET \(place) HTTP/1.1\r\n\(host)\r\nHost: evil.example\r\n", [400, 403]),
-      ("GET \(place) HTTP/1.1\r\n", [400, 403]),
-      ("GET \(place) HTTP/1.1\r\n\(host)\r\nOrigin: https://evil.example\r\n", [403]),
-      ("GET \(place) HTTP/1.1\r\n\(host)\r\nOrigin: null\r\n", [403]),
-      ("PUT \(place) HTTP/1.1\r\n\(host)\r\nContent-Length: 3\r\n\r\nabc", [405]),
-      ("DELETE \(place) HTTP/1.1\r\n\(host)\r\n", [405]),
-      ("GET \(place) HTTP/1.1\r\n\(host)\r\nContent-Length: 3\r\n\r\nabc", [400]),
+      ("GET \(target) HTTP/1.1\r\nHost: evil.example\r\n", [403]),
+      ("GET \(target) HTTP/1.1\r\nHost: 127.0.0.1\r\n", [403]),
+      ("GET \(target) HTTP/1.1\r\n\(host)\r\nHost: evil.example\r\n", [400, 403]),
+      ("GET \(target) HTTP/1.1\r\n", [400, 403]),
+      ("GET \(target) HTTP/1.1\r\n\(host)\r\nOrigin: https://evil.example\r\n", [403]),
+      ("GET \(target) HTTP/1.1\r\n\(host)\r\nOrigin: null\r\n", [403]),
+      ("PUT \(target) HTTP/1.1\r\n\(host)\r\nContent-Length: 3\r\n\r\nabc", [405]),
+      ("DELETE \(target) HTTP/1.1\r\n\(host)\r\n", [405]),
+      ("GET \(target) HTTP/1.1\r\n\(host)\r\nContent-Length: 3\r\n\r\nabc", [400]),
       (
-        "GET \(place) HTTP/1.1\r\n\(host)\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n"
+        "GET \(target) HTTP/1.1\r\n\(host)\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n"
           + "\r\n0\r\n\r\n", [400]
       ),
-      ("GET \(place) HTTP/1.1\r\n\(host)\r\nContent-Length: 3\r\nContent-Length: 4\r\n", [400]),
-      ("GET \(place) HTTP/1.1\r\n\(host)\r\nX: \(long)\r\n", [400, 413, 431]),
+      ("GET \(target) HTTP/1.1\r\n\(host)\r\nContent-Length: 3\r\nContent-Length: 4\r\n", [400]),
+      ("GET \(target) HTTP/1.1\r\n\(host)\r\nX: \(long)\r\n", [400, 413, 431]),
       ("GET /\(long) HTTP/1.1\r\n\(host)\r\n", [400, 414, 431]),
-      ("GET \(place) HTTP/1.1\r\n\(host)\r\nRange: bytes=99999999999999999999-\r\n", [200, 416]),
-      ("GET \(place) HTTP/1.1\r\n\(host)\r\nRange: bytes=13-\r\n", [416]),
-      ("GET \(place) HTTP/1.1\r\n\(host)\r\nRange: bytes=5-2\r\n", [200]),
-      ("GET \(place) HTTP/1.1\r\n\(host)\r\nRange: bytes=0-0,2-2,4-4\r\n", [200]),
-      ("GET \(place) HTTP/1.1\r\n\(host)\r\nIf-None-Match: \"unclosed\r\n", [200]),
-      ("GET \(place) HTTP/1.1\r\n\(host)\r\nCache-Control: max-age=-1, =, ,max-stale=x\r\n", [200]),
+      ("GET \(target) HTTP/1.1\r\n\(host)\r\nRange: bytes=99999999999999999999-\r\n", [200, 416]),
+      ("GET \(target) HTTP/1.1\r\n\(host)\r\nRange: bytes=13-\r\n", [416]),
+      ("GET \(target) HTTP/1.1\r\n\(host)\r\nRange: bytes=5-2\r\n", [200]),
+      ("GET \(target) HTTP/1.1\r\n\(host)\r\nRange: bytes=0-0,2-2,4-4\r\n", [200]),
+      ("GET \(target) HTTP/1.1\r\n\(host)\r\nIf-None-Match: \"unclosed\r\n", [200]),
+      (
+        "GET \(target) HTTP/1.1\r\n\(host)\r\nCache-Control: max-age=-1, =, ,max-stale=x\r\n", [200]
+      ),
       ("NONSENSE\r\n", [400]),
     ]
     for (request, statuses) in requests {
       let hasBody = request.contains("\r\n\r\n")
       let story = "\(request.prefix(120))"
       guard
-        let answer = try? client.send(
+        let response = try? client.send(
           hasBody ? request : request + "Connection: close\r\n\r\n"
         )
       else {
@@ -153,16 +155,16 @@ struct ServedClientTests {
         #expect(request.hasPrefix("NONSENSE") || request.count > 1 << 19, "no answer to \(story)")
         continue
       }
-      #expect(statuses.contains(answer.status), "\(answer.status) to \(story)")
-      #expect(!answer.body.contains("root:"), "\(story)")
+      #expect(statuses.contains(response.status), "\(response.status) to \(story)")
+      #expect(!response.body.contains("root:"), "\(story)")
     }
     // Two requests in one packet are answered in order.
-    let line = "GET \(place) HTTP/1.1\r\n\(host)\r\n"
+    let line = "GET \(target) HTTP/1.1\r\n\(host)\r\n"
     let both = try client.connect()
     try both.write(line + "\r\n" + line + "Connection: close\r\n\r\n")
     let text = String(decoding: both.readAll(), as: UTF8.self)
     #expect(text.split(separator: "HTTP/1.1 200 OK").count == 2, "\(text)")
-    #expect(try client.get(place).body == "the body of a")
+    #expect(try client.get(target).body == "the body of a")
     // An unreadable part of `max-age` counts as the strictest value.
     #expect(origin.requests(of: "/a").count == 2)
     #expect(origin.requests.allSatisfy { $0.path == "/a" }, "\(origin.requests.map(\.target))")
@@ -172,19 +174,19 @@ struct ServedClientTests {
   func damaged() throws {
     let body = large(3 << 20, at: "/large")
     let serving = try Serving(home, "--pull")
-    let place = origin.place("/large")
-    #expect(try serving.client.get(place).headers["content-length"] == String(body.count))
+    let target = origin.servedPath("/large")
+    #expect(try serving.client.get(target).headers["content-length"] == String(body.count))
     let path = try home.run("path", origin.address("/large")).output.dropLast()
     var spoilt = body
     spoilt[spoilt.count / 2] ^= 1
     FileTree.write(spoilt, to: String(path))
     let connection = try serving.client.connect()
-    let head = "GET \(place) HTTP/1.1\r\nHost: 127.0.0.1:\(serving.client.port)\r\n"
+    let head = "GET \(target) HTTP/1.1\r\nHost: 127.0.0.1:\(serving.client.port)\r\n"
     try connection.write(head + "Connection: close\r\n\r\n")
     let bytes = connection.readAll()
     #expect(bytes.count < body.count, "\(bytes.count)")
     #expect(origin.requests(of: "/large").count == 1)
-    let again = try serving.client.get(place, ["Range: bytes=3145720-"])
+    let again = try serving.client.get(target, ["Range: bytes=3145720-"])
     #expect(again.status == 206)
     #expect(again.headers["cache-status"]?.contains("fwd=miss") == true, "\(again.headers)")
     #expect(origin.requests(of: "/large").count == 2)
@@ -200,7 +202,7 @@ struct ServedClientTests {
     for signal in [15, 2, 9] as [Int32] {
       let serving = try Serving(home, "--pull")
       let connection = try serving.client.connect()
-      let head = "GET \(silent.place("/x\(signal)")) HTTP/1.1\r\n"
+      let head = "GET \(silent.servedPath("/x\(signal)")) HTTP/1.1\r\n"
       try connection.write(head + "Host: 127.0.0.1:\(serving.client.port)\r\n\r\n")
       #expect(silent.waitForRequest("/x\(signal)"))
       let run = serving.stop(signal)
@@ -210,7 +212,7 @@ struct ServedClientTests {
     #expect(try home.run("verify").status == 0)
     #expect(try home.run("gc").status == 0)
     let serving = try Serving(home, "--pull")
-    #expect(try serving.client.get(origin.place("/a")).body == "the body of a")
+    #expect(try serving.client.get(origin.servedPath("/a")).body == "the body of a")
     #expect(serving.stop().status == 143)
     #expect(try home.run("verify").status == 0)
     let left = try home.shell("cd \(home.cache) && find . -name '*.new-*' -o -name '*-wal'")
@@ -218,7 +220,7 @@ struct ServedClientTests {
   }
 
   @Test("A client sees the changes of a run and of `rm` while the cache is served")
-  func beside() throws {
+  func concurrent() throws {
     home.configure(
       """
       segments: [{ name: s, urls: ["\(origin.address("/a"))", "\(origin.address("/b"))"] }]
@@ -227,14 +229,14 @@ struct ServedClientTests {
     )
     site["/b"] = Site.Page("one")
     let serving = try Serving(home)
-    #expect(try serving.client.get(origin.place("/b")).status == 404)
+    #expect(try serving.client.get(origin.servedPath("/b")).status == 404)
     #expect(try home.run("-q").status == 0)
-    #expect(try serving.client.get(origin.place("/b")).body == "one")
+    #expect(try serving.client.get(origin.servedPath("/b")).body == "one")
     site["/b"] = Site.Page("two")
     #expect(try home.run("-q").status == 0)
-    #expect(try serving.client.get(origin.place("/b")).body == "two")
+    #expect(try serving.client.get(origin.servedPath("/b")).body == "two")
     #expect(try home.run("rm", origin.address("/b")).status == 0)
-    #expect(try serving.client.get(origin.place("/b")).status == 404)
+    #expect(try serving.client.get(origin.servedPath("/b")).status == 404)
     #expect(serving.stop().status == 143)
   }
 
@@ -261,9 +263,9 @@ struct ServedClientTests {
       ("/-/item/other/two", nil), ("/-/item/-/none", nil),
     ]
     for (path, body) in rows {
-      let answer = try client.client.get(path)
-      #expect(answer.status == (body == nil ? 404 : 200), "\(path): \(answer)")
-      if let body { #expect(answer.body == body, "\(path)") }
+      let response = try client.client.get(path)
+      #expect(response.status == (body == nil ? 404 : 200), "\(path): \(response)")
+      if let body { #expect(response.body == body, "\(path)") }
     }
   }
 
@@ -272,9 +274,9 @@ struct ServedClientTests {
     site["/secret"] = Site.Page("now", headers: [HeaderField("Cache-Control", "no-store")])
     let serving = try Serving(home, "--pull")
     for count in 1...2 {
-      let answer = try serving.client.get(origin.place("/secret"))
-      #expect(answer.body == "now")
-      #expect(answer.headers["cache-status"]?.contains("stored") == false, "\(answer)")
+      let response = try serving.client.get(origin.servedPath("/secret"))
+      #expect(response.body == "now")
+      #expect(response.headers["cache-status"]?.contains("stored") == false, "\(response)")
       #expect(origin.requests(of: "/secret").count == count)
     }
     #expect(try home.run("list", "--json").json().list("items").isEmpty)
@@ -289,16 +291,17 @@ struct ServedClientTests {
     #expect(try home.run("get", "-o", "x", origin.address("/stale")).status == 0)
     home.configure("network: { allow: [wifi] }\ncache: { min_free: 0 }")
     let serving = try Serving(home, "--pull", "--network", "cellular", "--max-stale=1h")
-    let absent = try serving.client.get(origin.place("/none"))
+    let absent = try serving.client.get(origin.servedPath("/none"))
     #expect(absent.status == 503, "\(absent)")
     #expect(absent.headers["cache-status"]?.hasSuffix("detail=network_type") == true)
     #expect(
-      try serving.client.get(origin.place("/a")).headers["cache-status"]?.contains("hit") == true
+      try serving.client.get(origin.servedPath("/a")).headers["cache-status"]?.contains("hit")
+        == true
     )
-    let stale = try serving.client.get(origin.place("/stale"))
+    let stale = try serving.client.get(origin.servedPath("/stale"))
     #expect(stale.status == 200 && stale.body == "old", "\(stale)")
     #expect(
-      try serving.client.get(origin.place("/stale"), ["Cache-Control: no-cache"]).status == 503
+      try serving.client.get(origin.servedPath("/stale"), ["Cache-Control: no-cache"]).status == 503
     )
     #expect(origin.requests.count == 2)
   }

@@ -29,7 +29,7 @@ final class Serving {
 
 extension LoopbackServer {
   /// Returns the path of a URL on a cache server.
-  func place(_ path: String) -> String {
+  func servedPath(_ path: String) -> String {
     "/\(host):\(port)\(path)"
   }
 

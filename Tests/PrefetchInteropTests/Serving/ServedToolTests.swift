@@ -30,8 +30,8 @@ struct ServedToolTests {
     let serving = try Serving(home, "--pull", "--max-stale")
     let root = try Serving(home, "--pull", "--max-stale", "--base-url", origin)
     let mirror = serving.address + origin.dropFirst("http://".count)
-    for standing in ["there", "cut off"] {
-      if standing != "there" { nginx = nil }
+    for originState in ["there", "cut off"] {
+      if originState != "there" { nginx = nil }
       let run = try home.shell(
         """
         set -e; mirror='\(mirror)'; root='\(root.address)'
@@ -40,7 +40,7 @@ struct ServedToolTests {
         """,
         within: 300
       )
-      #expect(run.status == 0 && run.output == output, "\(standing): \(run)")
+      #expect(run.status == 0 && run.output == output, "\(originState): \(run)")
     }
     for serving in [serving, root] {
       let run = serving.stop()

@@ -43,7 +43,7 @@ struct AdTests {
     _ media: String,
     id: String = "7",
     sequence: String = "",
-    besides: String = "",
+    extra: String = "",
     creatives: String = ""
   ) -> String {
     let never = { (name: String) in "<![CDATA[ \(server.address("/never/\(name)")) ]]>" }
@@ -55,7 +55,7 @@ struct AdTests {
         <AdVerifications><Verification vendor="x">
           <JavaScriptResource apiFramework="omid">\(never("omid.js"))</JavaScriptResource>
           <TrackingEvents><Tracking event="verificationNotExecuted">\(never("v"))</Tracking></TrackingEvents>
-        </Verification></AdVerifications>\(besides)
+        </Verification></AdVerifications>\(extra)
         <Creatives>\(creatives)<Creative sequence="1"><UniversalAdId idRegistry="r">CN-1</UniversalAdId>
           <Linear skipoffset="00:00:05"> // "Skip allowed" <Duration>00:00:10.500</Duration>
             <TrackingEvents><Tracking event="start">\(never("start?[ASSETURI]"))</Tracking>
@@ -189,17 +189,17 @@ struct AdTests {
     #expect(card.status == 200 && card.body == "<b>inline</b>")
     #expect(card.headers["content-type"]?.hasPrefix("text/html") == true, "\(card)")
     _ = serving.stop()
-    let asked = server.requests.count
+    let requestCount = server.requests.count
     #expect(try home.run("-q").status == 0)
     #expect(try home.run("get", "4711").output == home.read("screen/4711.mp4"))
     #expect(try later(59, "-q").status == 0)
-    #expect(server.requests.count == asked, "an hour has not passed")
+    #expect(server.requests.count == requestCount, "an hour has not passed")
     let next = try later(61, "--json")
-    #expect(paths().dropFirst(asked) == ["/tag"])
+    #expect(paths().dropFirst(requestCount) == ["/tag"])
     #expect(try next.json().number("totals.revalidated") == 1)
     #expect(try later(62, "--dry-run").output.isEmpty)
     #expect(try later(200, "--dry-run").output.hasPrefix("revalidate\t"))
-    #expect(server.requests.count == asked + 1)
+    #expect(server.requests.count == requestCount + 1)
     #expect(try home.run("verify").status == 0)
     #expect(nobodyCounted())
   }
@@ -296,9 +296,9 @@ struct AdTests {
     #expect(home.read("screen/\(fetched)") == "<html>from its server</html>")
     #expect(ad.text("ads.1.companions.0.file") == file, "the same page is one file")
     #expect(ad.text("ads.1.companions.1.file") == fetched)
-    let asked = server.requests.count
+    let requestCount = server.requests.count
     #expect(try later(61, "--json").json().number("totals.revalidated") == 1)
-    #expect(paths().dropFirst(asked) == ["/tag"])
+    #expect(paths().dropFirst(requestCount) == ["/tag"])
     #expect(try home.run("verify").status == 0)
     #expect(try later(62, "gc").status == 0)
     #expect(home.read("screen/\(file)") == page)
@@ -367,10 +367,10 @@ struct AdTests {
       #expect(home.read("\(folder)/hall.mp4") == String(repeating: "lo", count: 3_000), "\(folder)")
       #expect(home.read("\(folder)/hall.json")?.contains("\"/one\"") == true)
     }
-    let asked = server.requests.count
+    let requestCount = server.requests.count
     let renewed = try later(61, "--json")
     #expect(renewed.status == 0, "\(renewed)")
-    #expect(paths().dropFirst(asked).count == 1, "\(paths())")
+    #expect(paths().dropFirst(requestCount).count == 1, "\(paths())")
     #expect(tags().count == 2)
     #expect(server.requests(of: "/one").allSatisfy { $0.headers["X-Secret"] == nil })
     let items = try home.run("list", "--json").json().list("items")
@@ -385,13 +385,13 @@ struct AdTests {
     #expect(held.list("identities").count == 1, "\(held)")
     #expect(try later(62, "get hall").output == String(repeating: "lo", count: 3_000))
     #expect(try later(62, "get \(server.address("/three"))").status == 0)
-    #expect(server.requests.count == asked + 1, "\(paths())")
+    #expect(server.requests.count == requestCount + 1, "\(paths())")
     let serving = try Serving(home)
     #expect(try serving.client.get("/-/item/-/hall/hall.mp4").status == 200)
     _ = serving.stop()
     declare(space("b", "/two", zone: "hall", "    headers: { X-Secret: b }"))
     #expect(try later(63, "-q").status == 0)
-    #expect(server.requests.count == asked + 1, "the ad stays for the segment that is left")
+    #expect(server.requests.count == requestCount + 1, "the ad stays for the segment that is left")
     #expect(home.read("b/hall.mp4") != nil && home.read("a/hall.mp4") != nil)
     #expect(try home.run("rm", "hall").status == 0)
     #expect(try home.run("list").output.isEmpty)
@@ -442,9 +442,9 @@ struct AdTests {
     #expect(try home.run("rm", "ab").status == 0)
     #expect(try home.run("path", "a-b").status == 0 && home.run("path", "ab").status == 4)
     #expect(try home.run("path", server.address("/tag")).status == 0)
-    let asked = server.requests.count
+    let requestCount = server.requests.count
     #expect(try home.run("-q").status == 0)
-    #expect(paths().dropFirst(asked).filter { $0 == "/tag" }.count == 1)
+    #expect(paths().dropFirst(requestCount).filter { $0 == "/tag" }.count == 1)
   }
 
   @Test("Two configurations on one cache share the ad of an ad space, shards included")
@@ -462,10 +462,10 @@ struct AdTests {
     )
     declare(space("a", "/one", zone: "hall"))
     #expect(try home.run("-q").status == 0)
-    let asked = server.requests.count
+    let requestCount = server.requests.count
     let second = try home.run("-c", other, "--json")
     #expect(second.status == 0, "\(second)")
-    #expect(server.requests.count == asked && home.read("b/hall.mp4") != nil)
+    #expect(server.requests.count == requestCount && home.read("b/hall.mp4") != nil)
     let held = try home.run("list", "--identities", "--json").json().list("identities")
     #expect(held.count == 2 && held.allSatisfy { $0.number("items") == 1 }, "\(held)")
     // The ad stays while the other configuration declares the ad space.
@@ -496,9 +496,9 @@ struct AdTests {
     let path = "/\(server.address("/one").dropFirst("http://".utf8.count))"
     let film = String(repeating: "lo", count: 3_000)
     for _ in 0..<2 {
-      let answer = try serving.client.get(path)
-      #expect(answer.status == 302, "\(answer)")
-      #expect(answer.headers["location"] == "/-/item/-/hall/hall.mp4", "\(answer)")
+      let response = try serving.client.get(path)
+      #expect(response.status == 302, "\(response)")
+      #expect(response.headers["location"] == "/-/item/-/hall/hall.mp4", "\(response)")
     }
     #expect(try serving.client.get("/-/item/-/hall/hall.mp4").body == film)
     _ = serving.stop()
@@ -519,9 +519,9 @@ struct AdTests {
     #expect(tags() == ["/one", "/two"], "\(paths())")
     #expect(server.requests(of: "/two").first?.headers["X-Secret"] == "b")
     #expect(home.read("b/hall.mp4") != nil && home.read("c/hall.mp4") != nil)
-    let asked = server.requests.count
+    let requestCount = server.requests.count
     #expect(try home.run("-q").status == 0, "the ad is there for all")
-    #expect(server.requests.count == asked && home.read("a/hall.mp4") != nil)
+    #expect(server.requests.count == requestCount && home.read("a/hall.mp4") != nil)
   }
 
   // MARK: Chains
@@ -538,11 +538,11 @@ struct AdTests {
     let targets = server.requests.map(\.target)
     #expect(targets.contains { $0.wholeMatch(of: /\/one\?cb=[0-9]{8}&t=2[-0-9T.%A:]+Z/) != nil })
     #expect(home.read("screen/4711.mp4") != nil)
-    let asked = server.requests.count
+    let requestCount = server.requests.count
     #expect(try home.run("-q").status == 0)
-    #expect(server.requests.count == asked)
+    #expect(server.requests.count == requestCount)
     #expect(try later(61, "-q").status == 0)
-    #expect(paths().dropFirst(asked) == ["/tag", "/one", "/two", "/three"])
+    #expect(paths().dropFirst(requestCount) == ["/tag", "/one", "/two", "/three"])
     put("/two", vast(wrapper("/tag")))
     let loop = try later(122, "--json")
     #expect(loop.status == 3, "\(loop)")
@@ -573,12 +573,12 @@ struct AdTests {
     "A response without an ad is no failure, and the last ad stays unless `on_gone` removes it",
     arguments: ["<VAST version=\"3.0\"/>", "", "204", "wrapped"]
   )
-  func noFill(_ answer: String) throws {
+  func noFill(_ reply: String) throws {
     put("/tag", vast(inline(ladder)))
     #expect(try home.run("-q").status == 0)
-    put("/tag", answer)
-    if answer == "204" { site["/tag"]?.status = 204 }
-    if answer == "wrapped" {
+    put("/tag", reply)
+    if reply == "204" { site["/tag"]?.status = 204 }
+    if reply == "wrapped" {
       put("/tag", vast(wrapper("/none")))
       put("/none", vast())
     }
@@ -706,10 +706,10 @@ struct AdTests {
     #expect(home.read("screen/\(stream)")?.contains("\n\(second)\n") == true)
     #expect(home.read("screen/\(second)") == "two")
     #expect(try described().text("ads.0.media.file") == "4711.m3u8")
-    let asked = server.requests.count
+    let requestCount = server.requests.count
     #expect(try later(61, "-q").status == 0)
     #expect(
-      paths().dropFirst(asked).sorted() == ["/s/a.m3u8", "/s/film.m3u8", "/tag"],
+      paths().dropFirst(requestCount).sorted() == ["/s/a.m3u8", "/s/film.m3u8", "/tag"],
       "the pieces are here"
     )
     let serving = try Serving(home)
@@ -733,10 +733,10 @@ struct AdTests {
     let screen = try home.shell("ls screen").lines
     #expect(try home.run("publish").status == 3)
     #expect(try home.shell("ls screen").lines == screen && screen.count == 6, "the rest stays")
-    let asked = server.requests.count
+    let requestCount = server.requests.count
     let run = try home.run("-q")
     #expect(run.status == 0, "\(run)")
-    #expect(paths().dropFirst(asked).sorted() == ["/lo.mp4", "/tag"])
+    #expect(paths().dropFirst(requestCount).sorted() == ["/lo.mp4", "/tag"])
     #expect(try home.run("verify").status == 0)
     #expect(try home.shell("ls screen").lines.count == 7)
     #expect(nobodyCounted())
@@ -809,7 +809,7 @@ struct AdTests {
       </Extension></Extensions>
       """
     putExtras()
-    put("/tag", vast(inline(ladder, besides: text)))
+    put("/tag", vast(inline(ladder, extra: text)))
     let run = try home.run("--json", "--items", "all")
     #expect(run.status == 0 && !run.output.contains("never"), "\(run)")
     #expect(nobodyCounted())
@@ -893,13 +893,13 @@ struct AdTests {
     put("/tag", vast(inline(ladder)))
     configure("    ttl: 30m\n    variant: low")
     #expect(try home.run("-q").status == 0)
-    let asked = server.requests.count
+    let requestCount = server.requests.count
     configure("    variant: low")
     #expect(try later(59, "-q").status == 0)
-    #expect(server.requests.count == asked, "the hour holds again")
+    #expect(server.requests.count == requestCount, "the hour holds again")
     configure("    ttl: 1d\n    variant: low")
     #expect(try later(600, "-q").status == 0)
-    #expect(server.requests.count == asked, "and a day")
+    #expect(server.requests.count == requestCount, "and a day")
     configure("    ttl: 1d\n    variant: low", zone: "other")
     let renamed = try home.run("-q")
     #expect(renamed.status == 0, "\(renamed)")

@@ -117,8 +117,8 @@ final class BundleBreakTests: StreamGround {
     trap.set(nil)
     let run = try home.run("--json")
     #expect(run.status == 0, "\(run)")
-    let asked = trap.requests.filter { $0.path == piece }
-    #expect(asked.count == 1 && asked[0].headers["Range"] != nil, "\(asked)")
+    let requests = trap.requests.filter { $0.path == piece }
+    #expect(requests.count == 1 && requests[0].headers["Range"] != nil, "\(requests)")
     #expect(try played() == film(version: 1, pieces: 1))
     #expect(try home.run("verify").status == 0)
   }
@@ -129,7 +129,7 @@ final class BundleBreakTests: StreamGround {
       var end: String?
       var isDown = false
       var sent: [String: Int] = [:]
-      var asked: [String: Int] = [:]
+      var requestCounts: [String: Int] = [:]
     }
 
     private let state = Guarded(State())
@@ -140,7 +140,7 @@ final class BundleBreakTests: StreamGround {
     }
 
     func sent(of path: String) -> Int { state.withLock { $0.sent[path] ?? 0 } }
-    func asked(for path: String) -> Int { state.withLock { $0.asked[path] ?? 0 } }
+    func requestCount(for path: String) -> Int { state.withLock { $0.requestCounts[path] ?? 0 } }
 
     func carry(_ path: String, _ script: Script) -> Script {
       state.withLock { state in
@@ -150,7 +150,7 @@ final class BundleBreakTests: StreamGround {
         let isEnd = path == state.end
         state.isDown = isEnd
         let end = isEnd ? head + (bytes.count - head) / 2 : bytes.count
-        state.asked[path, default: 0] += 1
+        state.requestCounts[path, default: 0] += 1
         state.sent[path, default: 0] += end - head
         return isEnd ? Script([.send(Array(bytes[..<end])), .close]) : script
       }
@@ -187,7 +187,7 @@ final class BundleBreakTests: StreamGround {
     #expect(try played() == film(version: 1))
     for (number, piece) in pieces.enumerated() {
       #expect(link.sent(of: piece) == site[piece]?.body.count, "\(piece)")
-      #expect(link.asked(for: piece) == ([1, 3, 6].contains(number) ? 2 : 1), "\(piece)")
+      #expect(link.requestCount(for: piece) == ([1, 3, 6].contains(number) ? 2 : 1), "\(piece)")
     }
     #expect(try home.run("verify").status == 0)
 
@@ -201,8 +201,8 @@ final class BundleBreakTests: StreamGround {
     link.mend(until: nil)
     #expect(try home.run("-q").status == 0)
     #expect(try played() == film(version: 2))
-    let asked = update[4...5].map { link.asked(for: $0) }
-    #expect(asked == (size == nil ? [1, 1] : [2, 2]))
+    let counts = update[4...5].map { link.requestCount(for: $0) }
+    #expect(counts == (size == nil ? [1, 1] : [2, 2]))
     let whole = FileTree.objects(home.cache).values.reduce(0) { $0 + $1.size }
     #expect(whole < 2_600_000)
   }
@@ -239,7 +239,7 @@ final class BundleBreakTests: StreamGround {
     try home.shell("cd films/film && cat $(grep -v '^#' film.m3u8)").output
   }
 
-  private func publishPlain(pieces: Int) {
+  private func publishStream(pieces: Int) {
     publish(version: 1, pieces: pieces)
     site["/film.m3u8"] = site["/low.m3u8"]
   }
@@ -249,7 +249,7 @@ final class BundleBreakTests: StreamGround {
   @Test("The beginning of a film is shown under `keep_partial` until it is complete")
   func begun() throws {
     configure(Self.partly)
-    publishPlain(pieces: 8)
+    publishStream(pieces: 8)
     let beginning = (0..<5).compactMap { site["/low-\($0 < 4 ? 0 : 1)-\($0).ts"]?.body }
     let lost = site["/low-1-5.ts"]
     site["/low-1-5.ts"] = nil
@@ -278,7 +278,7 @@ final class BundleBreakTests: StreamGround {
   @Test("A run that is stopped by a signal shows the pieces that it stored")
   func begunAndStopped() throws {
     configure(Self.partly)
-    publishPlain(pieces: 12)
+    publishStream(pieces: 12)
     trap.set(.request(8))
     let run = try home.start(["-q", "-j", "1"])
     try #require(trap.waitForRequests(8))
@@ -316,7 +316,7 @@ final class BundleBreakTests: StreamGround {
         - { name: also, urls: [{ url: "\(server.address("/film.m3u8"))", type: hls, id: film }] }
       """
     )
-    publishPlain(pieces: 8)
+    publishStream(pieces: 8)
     let run = try home.run("--json")
     #expect(run.status == row.status, "\(run)")
     let shown = try home.run("list", "--state", "partial").output
@@ -330,7 +330,7 @@ final class BundleBreakTests: StreamGround {
   }
 
   @Test("A re-encoded film is not shown together with the old one")
-  func begunAnew() throws {
+  func restarted() throws {
     configure(Self.partly)
     encodeAgain(1)
     site["/same-2.ts"] = nil

@@ -163,8 +163,11 @@ final class BundleEditionTests: StreamGround {
     trap.set(nil)
     let run = try home.run("--json")
     #expect(run.status == 0, "\(run)")
-    let asked = try #require(trap.requests.last { $0.path == "/one.ts" })
-    #expect(asked.headers["Range"] == (row.tag.hasPrefix("W") ? nil : "bytes=600-"), "\(asked)")
+    let requested = try #require(trap.requests.last { $0.path == "/one.ts" })
+    #expect(
+      requested.headers["Range"] == (row.tag.hasPrefix("W") ? nil : "bytes=600-"),
+      "\(requested)"
+    )
     let whole = try home.shell("cat $(find screen -name '*.ts')").output
     #expect(Array(whole.utf8) == site["/one.ts"]?.body)
     #expect(try home.run("verify", "-q").status == 0)
@@ -199,18 +202,18 @@ final class BundleEditionTests: StreamGround {
     let half = file.count / 4
     let lines = (0..<4).map { "#EXTINF:2,\n#EXT-X-BYTERANGE:\(half)@\(half * $0)\none.ts" }
     put("/film.m3u8", Self.media(lines))
-    let asked = Guarded<[String?]>([])
+    let requested = Guarded<[String?]>([])
     let site = site
     let far = try LoopbackServer { request in
-      let answer = site.respond(to: request)
-      guard request.path == "/one.ts" else { return answer }
-      let count = asked.withLock { all in
+      let response = site.respond(to: request)
+      guard request.path == "/one.ts" else { return response }
+      let count = requested.withLock { all in
         all.append(request.headers["Range"])
         return all.count
       }
       // The first request delivers the beginning; two responses break off.
-      guard (2...3).contains(count), case .send(let bytes)? = answer.steps.first else {
-        return answer
+      guard (2...3).contains(count), case .send(let bytes)? = response.steps.first else {
+        return response
       }
       return Script([.send(Array(bytes.prefix(300_000))), .close])
     }
@@ -231,7 +234,7 @@ final class BundleEditionTests: StreamGround {
     configure("    publish: { dir: screen }")
     #expect(try home.run("-q").status == 3)
     #expect(try home.run("-q").status == 0)
-    let begins = asked.withLock(\.self).map { range in
+    let begins = requested.withLock(\.self).map { range in
       range.flatMap { $0.split(separator: "=").last }.flatMap { Int($0.prefix { $0 != "-" }) }
     }
     #expect(begins.count == 4 && begins[0] == 0 && begins[1] == half, "\(begins)")

@@ -237,9 +237,9 @@ final class BundleTests: StreamGround {
     trap.set(nil)
     #expect(try home.run("-q").status == 0)
     #expect(try played() == high)
-    let asked = Set(trap.requests.map(\.path).filter { $0.hasSuffix(".ts") })
-    #expect(asked.contains("/high-1-6.ts"))
-    #expect(asked.isSubset(of: ["/high-1-6.ts", "/high-1-7.ts"]), "what came stayed, unseen")
+    let requested = Set(trap.requests.map(\.path).filter { $0.hasSuffix(".ts") })
+    #expect(requested.contains("/high-1-6.ts"))
+    #expect(requested.isSubset(of: ["/high-1-6.ts", "/high-1-7.ts"]), "what came stayed, unseen")
     #expect(try home.run("verify", "-q").status == 0)
     #expect(try home.run("gc").status == 0)
     #expect(FileTree.objects(home.cache).count == 8 + 4, "8 pieces, 2 playlists and their copies")
@@ -379,11 +379,11 @@ final class BundleTests: StreamGround {
   @Test("A piece of a busy server is retried, as items are")
   func busy() throws {
     publish(version: 1)
-    let asked = Guarded(0)
+    let requested = Guarded(0)
     let site = site
     let server = try LoopbackServer { request in
       guard request.path == "/low-0-2.ts" else { return site.respond(to: request) }
-      let isFirst = asked.withLock { count in
+      let isFirst = requested.withLock { count in
         count += 1
         return count == 1
       }
@@ -400,7 +400,7 @@ final class BundleTests: StreamGround {
     )
     let run = try home.run("--json")
     #expect(run.status == 0, "\(run)")
-    #expect(asked.withLock(\.self) == 2)
+    #expect(requested.withLock(\.self) == 2)
     #expect(try played() == film(version: 1))
   }
 
@@ -433,12 +433,15 @@ final class BundleTests: StreamGround {
   @Test("A stream without an end is live, and is refused or stored as a snapshot")
   func live() throws {
     publish(version: 1)
-    put("/film.m3u8", Self.media(["#EXTINF:2,\nlow-0-0.ts"], ending: ""))
+    put("/film.m3u8", Self.media(["#EXTINF:2,\nlow-0-0.ts"], lastLine: ""))
     let run = try home.run("--json")
     #expect(try run.json().text("items.0.error.code") == "live")
     configure("    live: snapshot")
     #expect(try home.run("-q").status == 0)
-    put("/film.m3u8", Self.media(["#EXTINF:2,\nlow-0-0.ts", "#EXTINF:2,\nlow-0-1.ts"], ending: ""))
+    put(
+      "/film.m3u8",
+      Self.media(["#EXTINF:2,\nlow-0-0.ts", "#EXTINF:2,\nlow-0-1.ts"], lastLine: "")
+    )
     #expect(try home.run("-q").status == 0)
     let serving = try Serving(home)
     let playlist = try serving.client.get("/-/item/-/film/film.m3u8")

@@ -36,7 +36,7 @@ struct RecognisedTests {
     site[path] = Site.Page(text, headers: type.map { [HeaderField("Content-Type", $0)] } ?? [])
   }
 
-  private func declare(_ items: [String], _ lines: String = "", besides: String = "") {
+  private func declare(_ items: [String], _ lines: String = "", extra: String = "") {
     let urls = items.map { $0.hasPrefix("{") ? $0 : "\"\(server.address($0))\"" }
     home.configure(
       """
@@ -46,7 +46,7 @@ struct RecognisedTests {
         - name: mixed
           urls: [\(urls.joined(separator: ", "))]
       \(lines)
-      \(besides)
+      \(extra)
       """
     )
   }
@@ -95,10 +95,10 @@ struct RecognisedTests {
   func secondNight() throws {
     declare(["/film.m3u8", "/tag"])
     #expect(try home.run("-q").status == 0)
-    let asked = server.requests.count
+    let requestCount = server.requests.count
     let plan = try home.run("--dry-run", "--items", "all")
     #expect(plan.status == 0 && !plan.output.contains("fetch"), "\(plan)")
-    #expect(paths(behind: asked) == ["/film.m3u8"])
+    #expect(paths(behind: requestCount) == ["/film.m3u8"])
     let planned = server.requests.count
     let second = try home.run("--json")
     #expect(second.status == 0, "\(second)")
@@ -154,9 +154,9 @@ struct RecognisedTests {
     #expect(try home.run("get", server.address("/film.m3u8")).output == Self.playlist)
     #expect(try home.run("get", server.address("/tag")).output == vast)
     #expect(try item("/film.m3u8").text("type") == "file")
-    let asked = server.requests.count
+    let requestCount = server.requests.count
     #expect(try home.run("-q").status == 0)
-    #expect(paths(behind: asked).allSatisfy { ["/film.m3u8", "/tag"].contains($0) })
+    #expect(paths(behind: requestCount).allSatisfy { ["/film.m3u8", "/tag"].contains($0) })
     #expect(try item("/film.m3u8").text("type") == "file", "the second night changes nothing")
     if reason == "publish" {
       #expect(home.read("tree/film.m3u8") == Self.playlist)
@@ -250,9 +250,9 @@ struct RecognisedTests {
     declare(["/film.m3u8"])
     #expect(try home.run("-q").status == 0)
     #expect(try item("/film.m3u8").text("type") == "hls")
-    let asked = server.requests.count
+    let requestCount = server.requests.count
     #expect(try home.run("-q").status == 0)
-    #expect(paths(behind: asked) == ["/film.m3u8"])
+    #expect(paths(behind: requestCount) == ["/film.m3u8"])
   }
 
   @Test("A segment that publishes plain files keeps a shared playlist a file")
@@ -262,13 +262,13 @@ struct RecognisedTests {
           publish: { dir: "\(home.path("tree"))", layout: basename }
           urls: ["\(server.address("/film.m3u8"))"]
       """
-    declare(["/film.m3u8"], besides: other)
+    declare(["/film.m3u8"], extra: other)
     #expect(try home.run("-q").status == 0)
     #expect(home.read("tree/film.m3u8") == Self.playlist)
-    let asked = server.requests.count
+    let requestCount = server.requests.count
     let second = try home.run("--json")
     #expect(second.status == 0, "\(second)")
-    #expect(paths(behind: asked) == ["/film.m3u8"])
+    #expect(paths(behind: requestCount) == ["/film.m3u8"])
     #expect(try second.json().number("totals.not_modified") == 1)
     #expect(home.read("tree/film.m3u8") == Self.playlist)
   }
@@ -284,16 +284,16 @@ struct RecognisedTests {
   }
 
   @Test("A failed piece fails the recognised stream, and the next run fetches the rest")
-  func goesOn() throws {
+  func continues() throws {
     site["/2.ts"] = nil
     declare(["/film.m3u8"])
     let first = try home.run("--json", "-j", "1")
     #expect(first.status == 4, "\(first)")
     #expect(try home.run("path", server.address("/film.m3u8")).status == 4)
     put("/2.ts", "two")
-    let asked = server.requests.count
+    let requestCount = server.requests.count
     #expect(try home.run("-q").status == 0)
-    #expect(paths(behind: asked) == ["/2.ts", "/film.m3u8"])
+    #expect(paths(behind: requestCount) == ["/2.ts", "/film.m3u8"])
     #expect(try item("/film.m3u8").text("type") == "hls")
   }
 }

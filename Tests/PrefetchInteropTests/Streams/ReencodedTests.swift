@@ -61,8 +61,8 @@ struct ReencodedTests {
         editions[edition, default: Edition()].pages["/\(name)"] = page
       }
       for name in names {
-        let place = home.path("made/\(edition)/\(name).m3u8")
-        editions[edition, default: Edition()].frames[name] = try frames(of: place, home)
+        let path = home.path("made/\(edition)/\(name).m3u8")
+        editions[edition, default: Edition()].frames[name] = try frames(of: path, home)
       }
     }
     return editions
@@ -102,11 +102,11 @@ struct ReencodedTests {
   }
 
   /// A digest for each frame of a film.
-  private static func frames(of place: String, _ home: Home) throws -> String {
+  private static func frames(of path: String, _ home: Home) throws -> String {
     let played = try home.shell(
-      "ffmpeg -v error -allowed_extensions ALL -i '\(place)' -map 0:v -f framemd5 -"
+      "ffmpeg -v error -allowed_extensions ALL -i '\(path)' -map 0:v -f framemd5 -"
     )
-    #expect(played.status == 0 && played.errors.isEmpty, "\(place): \(played)")
+    #expect(played.status == 0 && played.errors.isEmpty, "\(path): \(played)")
     return played.output.split(separator: "\n").filter { !$0.hasPrefix("#") }
       .map { String($0.split(separator: ",").last ?? "") }.joined(separator: "\n")
   }
@@ -118,8 +118,8 @@ struct ReencodedTests {
       let wanted = try #require(editions[edition]?.frames[name])
       #expect(wanted.split(separator: "\n").count == 200)
       let served = "\(serving.address)-/item/-/\(name)/\(name).m3u8"
-      for place in [served, home.path("films/\(name)/\(name).m3u8")] {
-        #expect(try Self.frames(of: place, home) == wanted, "\(moment): \(place)")
+      for path in [served, home.path("films/\(name)/\(name).m3u8")] {
+        #expect(try Self.frames(of: path, home) == wanted, "\(moment): \(path)")
       }
     }
     #expect(try home.run("verify", "-q").status == 0, "\(moment)")

@@ -60,8 +60,8 @@ class StreamGround {
     }
   }
 
-  static func media(_ lines: [String], ending: String = "#EXT-X-ENDLIST") -> String {
-    (["#EXTM3U", "#EXT-X-TARGETDURATION:2"] + lines + [ending]).joined(separator: "\n") + "\n"
+  static func media(_ lines: [String], lastLine: String = "#EXT-X-ENDLIST") -> String {
+    (["#EXTM3U", "#EXT-X-TARGETDURATION:2"] + lines + [lastLine]).joined(separator: "\n") + "\n"
   }
 
   /// Returns the concatenated pieces as a player gets them; nil when any is missing.
@@ -76,8 +76,8 @@ class StreamGround {
   }
 
   /// Returns the concatenated pieces at these paths; nil when any is missing.
-  static func joined(_ places: ArraySlice<String>, _ serving: Serving) throws -> String? {
-    try places.map { try piece($0, serving) }.reduce("") { film, piece in
+  static func joined(_ paths: ArraySlice<String>, _ serving: Serving) throws -> String? {
+    try paths.map { try piece($0, serving) }.reduce("") { film, piece in
       piece.flatMap { next in film.map { $0 + next } }
     }
   }

@@ -81,7 +81,7 @@ struct StreamPlayTests {
     let run = try home.run("--json")
     #expect(run.status == 0, "\(run)")
     #expect(try run.json().number("totals.fetched") == 4)
-    let asked = server.requests.count
+    let requestCount = server.requests.count
     let state = seconds == 0 ? "cached" : "partial"
     #expect(try home.run("list", "--state", state).output.split(separator: "\n").count == 4)
 
@@ -91,28 +91,28 @@ struct StreamPlayTests {
       let served = try home.run("path", name, "--under", serving.address).output.trimmed
       #expect(served.hasSuffix("/-/item/-/\(name)/\(name).m3u8"))
       let published = home.path("films/\(name)/\(name).m3u8")
-      for place in [served, published] {
+      for path in [served, published] {
         let played = try home.shell(
-          "ffmpeg -v error -allowed_extensions ALL -i '\(place)' -f null - 2>&1"
+          "ffmpeg -v error -allowed_extensions ALL -i '\(path)' -f null - 2>&1"
         )
-        #expect(played.status == 0 && played.output.isEmpty, "\(place): \(played)")
+        #expect(played.status == 0 && played.output.isEmpty, "\(path): \(played)")
         let facts = try home.shell(
           """
           ffprobe -v error -allowed_extensions ALL -select_streams v -of csv=p=0 \
-          -show_entries stream=width:format=duration '\(place)'
+          -show_entries stream=width:format=duration '\(path)'
           """
         ).output
         let lines = facts.split(separator: "\n").map { $0.prefix { $0 != "." && $0 != "," } }
-        #expect(lines.contains { $0 == length }, "\(place): \(facts)")
+        #expect(lines.contains { $0 == length }, "\(path): \(facts)")
         let wide = name == "variants" ? width : "320"
-        #expect(lines.contains { $0 == wide }, "\(place): \(facts)")
+        #expect(lines.contains { $0 == wide }, "\(path): \(facts)")
       }
       // The stream's own URL leads to the copy, too.
-      let own = serving.address + server.place("/\(name).m3u8").dropFirst()
+      let own = serving.address + server.servedPath("/\(name).m3u8").dropFirst()
       let followed = try home.shell("ffmpeg -v error -i '\(own)' -f null - 2>&1")
       #expect(followed.status == 0 && followed.output.isEmpty, "\(own): \(followed)")
     }
-    #expect(server.requests.count == asked, "nobody asks the origin to play")
+    #expect(server.requests.count == requestCount, "nobody asks the origin to play")
     if seconds > 0 {
       let one = try #require(server.requests(of: "/one.ts").first)
       #expect(one.headers["Range"]?.hasPrefix("bytes=0-") == true)
@@ -122,7 +122,7 @@ struct StreamPlayTests {
     #expect(again.status == 0)
     #expect(try again.json().number("totals.revalidated") == 4)
     // The four declared playlists, and the chosen variant with its sound.
-    #expect(server.requests.count == asked + 6)
+    #expect(server.requests.count == requestCount + 6)
     #expect(try home.run("verify").status == 0)
   }
 
@@ -156,7 +156,7 @@ struct StreamPlayTests {
     #expect(try home.run("-q").status == 0)
     let serving = try Serving(home)
     defer { _ = serving.stop() }
-    let asked = server.requests.count
+    let requestCount = server.requests.count
     // Names of elsewhere are not even looked up.
     let browser = try RunningProgram(
       try #require(Tool("chromium")).path,
@@ -166,7 +166,7 @@ struct StreamPlayTests {
         "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
         "--autoplay-policy=no-user-gesture-required", "--user-data-dir=\(home.path("profile"))",
         "--remote-debugging-port=0",
-        serving.address + server.place("/player.html").dropFirst(),
+        serving.address + server.servedPath("/player.html").dropFirst(),
       ],
       environment: home.variables,
       folder: home.work
@@ -176,7 +176,7 @@ struct StreamPlayTests {
     browser.signal(SIGTERM)
     let ended = browser.finish()
     #expect(server.requests(of: "/told").first?.target == "/told?played", "\(ended)")
-    #expect(server.requests.dropFirst(asked).allSatisfy { $0.path == "/told" })
+    #expect(server.requests.dropFirst(requestCount).allSatisfy { $0.path == "/told" })
   }
 }
 

@@ -31,15 +31,15 @@ struct TierDoctorTests {
     let home = try ground.machine("mode: \(mode), timeout: 30s")
     let run = try home.run("doctor", "--json")
     #expect(run.status == 0 && run.errors.isEmpty, "\(run)")
-    let told = try findings("tier", run)
-    #expect(told.count == 1 && told[0].isRight, "\(run)")
-    #expect(told[0].value.contains("may be \(mode == "read" ? "read" : "")"), "\(told)")
+    let reported = try findings("tier", run)
+    #expect(reported.count == 1 && reported[0].isRight, "\(run)")
+    #expect(reported[0].value.contains("may be \(mode == "read" ? "read" : "")"), "\(reported)")
     let methods = mode == "read" ? ["GET"] : ["GET", "PUT"]
     #expect(ground.tier.requests.map(\.method) == methods)
     #expect(ground.tier.requests.allSatisfy { $0.path == Self.empty })
     let files = ground.store.files
     #expect(files == (mode == "read" ? [:] : [Self.empty: []]))
-    #expect(ground.takeAsked() == [])
+    #expect(ground.drainRequests() == [])
     #expect(!FileTree.exists(home.cache))
     // In the second check the empty body is already stored.
     #expect(try home.run("doctor", "--json").status == 0)
@@ -100,16 +100,16 @@ struct TierDoctorTests {
   func troubles(_ trouble: Trouble) throws {
     ground.store.behave(trouble.script)
     let nowhere = "url: \"http://127.0.0.1:\(LoopbackPort.free())/t\", "
-    let patience = trouble == .silence ? "500ms" : "30s"
+    let timeout = trouble == .silence ? "500ms" : "30s"
     for isRequired in [false, true] {
-      let place = trouble == .nobody ? nowhere : ""
+      let address = trouble == .nobody ? nowhere : ""
       let home = try ground.machine(
-        "\(place)mode: read_write, required: \(isRequired), timeout: \(patience)"
+        "\(address)mode: read_write, required: \(isRequired), timeout: \(timeout)"
       )
       let doctor = try home.run("doctor", "--json")
-      let told = try findings("tier", doctor)
-      #expect(told.count == 1 && !told[0].isRight, "\(doctor)")
-      #expect(told[0].value.contains(trouble.word), "\(told)")
+      let reported = try findings("tier", doctor)
+      #expect(reported.count == 1 && !reported[0].isRight, "\(doctor)")
+      #expect(reported[0].value.contains(trouble.word), "\(reported)")
       #expect(doctor.status == (isRequired ? 69 : 1), "\(doctor)")
       #expect(try home.run("-q").status == (isRequired ? 69 : 0))
       // A machine that only reads is not affected.
@@ -148,11 +148,11 @@ struct TierDoctorTests {
     for mode in ["read", "read_write", "write"] {
       let home = try ground.machine("kind: \(kind), mode: \(mode), timeout: 30s\(credentials)")
       let run = try home.run("doctor", "--json")
-      let told = try findings("tier", run)
-      #expect(told.count == 1 && !told[0].isRight && !"\(run)".contains("canary"), "\(run)")
-      #expect(told[0].value.contains("mode: read`") == (mode == "write"), "\(told)")
+      let reported = try findings("tier", run)
+      #expect(reported.count == 1 && !reported[0].isRight && !"\(run)".contains("canary"), "\(run)")
+      #expect(reported[0].value.contains("mode: read`") == (mode == "write"), "\(reported)")
       let word = showsAny ? "look at" : kind == "s3" ? "nothing signed" : "without credentials"
-      #expect(told[0].value.contains(word), "\(told)")
+      #expect(reported[0].value.contains(word), "\(reported)")
     }
   }
 
@@ -168,8 +168,10 @@ struct TierDoctorTests {
     )
     let doctor = try home.run("doctor", "-c", "plain.yaml", "--json")
     #expect(doctor.status == 5, "\(doctor)")
-    let told = try findings("tier", doctor)
-    #expect(told.count == 1 && !told[0].isRight && told[0].value.contains("tier.invalid"))
+    let reported = try findings("tier", doctor)
+    #expect(
+      reported.count == 1 && !reported[0].isRight && reported[0].value.contains("tier.invalid")
+    )
     #expect(try home.run("-c", "plain.yaml").status == 5)
   }
 
@@ -185,9 +187,9 @@ struct TierDoctorTests {
     let home = try ground.machine("timeout: 30s")
     let run = try home.run("doctor", "--json")
     #expect(run.status == (ahead == 0 ? 0 : 1), "\(run)")
-    let told = try findings("clock", run).filter { $0.value.contains("127.0.0.1") }
-    #expect(told.count == (ahead == 0 ? 0 : 1), "\(run)")
-    for line in told {
+    let reported = try findings("clock", run).filter { $0.value.contains("127.0.0.1") }
+    #expect(reported.count == (ahead == 0 ? 0 : 1), "\(run)")
+    for line in reported {
       #expect(!line.isRight && line.value.contains(ahead < 0 ? "behind" : "ahead of"), "\(line)")
       #expect(line.value.contains("119 minutes") || line.value.contains("120 minutes"), "\(line)")
     }
@@ -199,8 +201,8 @@ struct TierDoctorTests {
     let home = try ground.machine("kind: s3, timeout: 30s, credentials: \"key:canary-1d1d\"")
     let run = try home.run("doctor", "--json")
     #expect(try findings("tier", run).map(\.isRight) == [false], "\(run)")
-    let told = try findings("clock", run).filter { !$0.isRight }
-    #expect(told.count == 1 && told[0].value.contains("refuses what is signed"), "\(run)")
+    let reported = try findings("clock", run).filter { !$0.isRight }
+    #expect(reported.count == 1 && reported[0].value.contains("refuses what is signed"), "\(run)")
   }
 
   @Test("`doctor` reports a shared store that answers slowly")
@@ -221,20 +223,23 @@ struct TierDoctorTests {
     .enabled(if: Nginx.isInstalled, "needs nginx"),
     arguments: [false, true]
   )
-  func nginx(takesFiles: Bool) throws {
+  func nginx(acceptsFiles: Bool) throws {
     var options = Nginx.Options()
-    options.takesFiles = takesFiles
+    options.acceptsFiles = acceptsFiles
     let nginx = try Nginx(options)
     let home = try ground.machine(
       #"url: "\#(nginx.url("deep/t"))", mode: read_write, timeout: 30s"#
     )
     let run = try home.run("doctor", "--json")
-    #expect(run.status == (takesFiles ? 0 : 1), "\(run)")
-    let told = try findings("tier", run)
-    #expect(told.count == 1 && told[0].isRight == takesFiles, "\(run)")
-    #expect(told[0].value.contains(takesFiles ? "read and written" : "dav_methods"), "\(told)")
+    #expect(run.status == (acceptsFiles ? 0 : 1), "\(run)")
+    let reported = try findings("tier", run)
+    #expect(reported.count == 1 && reported[0].isRight == acceptsFiles, "\(run)")
+    #expect(
+      reported[0].value.contains(acceptsFiles ? "read and written" : "dav_methods"),
+      "\(reported)"
+    )
     let left = FileTree.names(nginx.files + "/deep/t/cas")
-    #expect(left == (takesFiles ? [String(Self.empty.dropFirst("/t/cas/".count))] : []))
+    #expect(left == (acceptsFiles ? [String(Self.empty.dropFirst("/t/cas/".count))] : []))
     let others = try home.tool("find", nginx.files, "-type", "f", "-size", "+0").output
     #expect(others.isEmpty)
   }

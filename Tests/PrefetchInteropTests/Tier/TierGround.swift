@@ -24,13 +24,13 @@ final class TierGround: Sendable {
   func machine(_ remote: String, _ more: String = "") throws -> Home {
     let home = try Home(isInMemory: true)
     let own = remote.contains("url:") ? "" : "url: \"\(tier.address("/t"))\", "
-    let patience = remote.contains("timeout:") ? "" : "timeout: 500ms, "
+    let timeout = remote.contains("timeout:") ? "" : "timeout: 500ms, "
     home.configure(
       """
       segments: [{ name: s, manifest: "\(origin.address("/list.json"))" }]
       cache:
         min_free: 0
-        remote: { \(own)\(patience)\(remote) }
+        remote: { \(own)\(timeout)\(remote) }
       network: { retries: { items: 0, lookups: 0 } }
       \(more)
       """
@@ -60,7 +60,7 @@ final class TierGround: Sendable {
   }
 
   /// Returns the requests to the origin since the last call.
-  func takeAsked() -> [String] {
+  func drainRequests() -> [String] {
     defer { site.clearRequests() }
     return site.requests.map(\.target).sorted()
   }

@@ -60,7 +60,7 @@ struct TierMeetingTests {
   }
 
   /// Returns the requests to the origin since the last call; ` if` marks conditional ones.
-  private func takeAsked() -> [String] {
+  private func drainRequests() -> [String] {
     defer { site.clearRequests() }
     return site.requests.map { request in
       let isConditional = request.headers["If-None-Match"] != nil
@@ -80,41 +80,41 @@ struct TierMeetingTests {
   private struct Row {
     var path: String
     var keys = ""
-    var asks: [String] = []
+    var requests: [String] = []
     /// Requests once a copy is stored and the shared record is still fresh.
-    var asksAgain: [String] = []
+    var laterRequests: [String] = []
   }
 
   private static let rows = [
     Row(path: "/fresh"),
-    Row(path: "/stale", asks: ["GET /stale if"], asksAgain: ["GET /stale if"]),
-    Row(path: "/changed", asks: ["GET /changed if"], asksAgain: ["GET /changed if"]),
+    Row(path: "/stale", requests: ["GET /stale if"], laterRequests: ["GET /stale if"]),
+    Row(path: "/changed", requests: ["GET /changed if"], laterRequests: ["GET /changed if"]),
     Row(path: "/gone"),
     Row(path: "/pinned", keys: "sha256: PINNED"),
     Row(path: "/nothing", keys: "sha256: NOTHING"),
     Row(path: "/first"),
     Row(
       path: "/asked",
-      asks: ["GET /asked", "GET /target"],
-      asksAgain: ["GET /asked", "GET /target if"]
+      requests: ["GET /asked", "GET /target"],
+      laterRequests: ["GET /asked", "GET /target if"]
     ),
     Row(
       path: "/mirrored",
       keys: "alternates: [{ url: \"MIRROR\" }]",
-      asks: ["GET /mirror", "GET /mirrored"],
-      asksAgain: []
+      requests: ["GET /mirror", "GET /mirrored"],
+      laterRequests: []
     ),
-    Row(path: "/spoken", asks: ["GET /spoken"]),
-    Row(path: "/headed", keys: "headers: { Accept-Language: de }", asks: ["GET /headed"]),
+    Row(path: "/spoken", requests: ["GET /spoken"]),
+    Row(path: "/headed", keys: "headers: { Accept-Language: de }", requests: ["GET /headed"]),
     Row(path: "/coded"),
     Row(path: "/stream.m3u8", keys: "type: hls"),
     Row(
       path: "/old.m3u8",
       keys: "type: hls",
-      asks: ["GET /old.m3u8 if"],
-      asksAgain: ["GET /old.m3u8 if"]
+      requests: ["GET /old.m3u8 if"],
+      laterRequests: ["GET /old.m3u8 if"]
     ),
-    Row(path: "/listed", asksAgain: []),
+    Row(path: "/listed", laterRequests: []),
   ]
 
   private func publishAll() {
@@ -169,7 +169,7 @@ struct TierMeetingTests {
     let first = try machine(Self.trusted, segments)
     let fill = try first.run("--json", "--items", "all")
     #expect(fill.status == 0 && fill.errors.isEmpty, "\(fill)")
-    _ = takeAsked()
+    _ = drainRequests()
     publish("/changed", "newer body", age: 0)
     for path in ["/gone", "/pinned", "/nothing"] { site[path] = nil }
 
@@ -179,12 +179,12 @@ struct TierMeetingTests {
     #expect(plan.status == 0 && plan.lines.count == Self.rows.count, "\(plan)")
     #expect(plan.lines.allSatisfy { $0.hasPrefix("fetch\t") }, "\(plan)")
     #expect(!tierRequests(since: seen).contains("PUT"), "a plan wrote")
-    #expect(takeAsked().allSatisfy { !$0.contains("/gone") && !$0.contains("/pinned") })
+    #expect(drainRequests().allSatisfy { !$0.contains("/gone") && !$0.contains("/pinned") })
 
     seen = ground.tier.requests.count
     let run = try home.run("--json", "--items", "all")
     #expect(run.status == 0 && run.errors.isEmpty, "\(run)")
-    #expect(takeAsked() == Self.rows.flatMap(\.asks).sorted(), "\(run)")
+    #expect(drainRequests() == Self.rows.flatMap(\.requests).sorted(), "\(run)")
     try compare(home, with: first, run.json(), fill.json())
     let publish = try home.run("publish", "--json")
     #expect(try publish.json().number("segments.0.made") == 0, "\(publish)")
@@ -193,7 +193,7 @@ struct TierMeetingTests {
     // Nothing has changed by the next night.
     let again = try home.run("--json")
     #expect(again.status == 0, "\(again)")
-    #expect(takeAsked() == Self.rows.flatMap(\.asksAgain).sorted(), "\(again)")
+    #expect(drainRequests() == Self.rows.flatMap(\.laterRequests).sorted(), "\(again)")
     #expect(try again.totals()["fetched"] == 0 && again.totals()["updated"] == 0)
     try repair(home)
   }
@@ -209,8 +209,8 @@ struct TierMeetingTests {
         #expect(item.text("digest") == other.text("digest"), "\(url)")
       }
       let ends = [item, other].map { $0.text("expires_at").flatMap { Timestamp.parse($0) } }
-      let isAsked = Self.rows.contains { self.url($0.path) == url && !$0.asks.isEmpty }
-      if !isAsked, let end = ends[0], let limit = ends[1] {
+      let isRequested = Self.rows.contains { self.url($0.path) == url && !$0.requests.isEmpty }
+      if !isRequested, let end = ends[0], let limit = ends[1] {
         #expect(end <= limit + .seconds(1), "\(url) is fresher than it was")
       }
       let isPinned = url == self.url("/pinned") || url == self.url("/nothing")
@@ -247,7 +247,7 @@ struct TierMeetingTests {
     #expect(try home.run("verify", "--repair").status == 74)
     let run = try home.run("--json", "--items", "all")
     #expect(run.status == 0, "\(run)")
-    #expect(takeAsked() == Self.rows.flatMap(\.asksAgain).sorted(), "\(run)")
+    #expect(drainRequests() == Self.rows.flatMap(\.laterRequests).sorted(), "\(run)")
     let sources = try run.json().list("items").filter { item in
       [url("/fresh"), url("/pinned")].contains(item.text("url"))
     }
@@ -277,10 +277,10 @@ struct TierMeetingTests {
     let other = try machine(Self.trusted, segment)
     #expect(try other.run("-q").status == 0)
     for path in ["/a", "/b"] { site[path] = nil }
-    _ = takeAsked()
+    _ = drainRequests()
     let run = try home.run("--json")
     #expect(run.status == 0, "\(run)")
-    #expect(takeAsked() == [])
+    #expect(drainRequests() == [])
     #expect(try home.run("verify").status == 0)
     #expect(try parts(in: home) == [])
   }
@@ -335,11 +335,11 @@ struct TierMeetingTests {
     site["/v1"] = nil
     publish("/v2", "two")
     redirect("/latest", to: "/v2", "max-age=3600")
-    _ = takeAsked()
+    _ = drainRequests()
     let second = try machine(Self.trusted, segment)
     let run = try second.run("--json")
     #expect(try run.status == 0 && run.totals()["fetched"] == 1, "\(run)")
-    #expect(takeAsked() == ["GET /latest", "GET /v2"])
+    #expect(drainRequests() == ["GET /latest", "GET /v2"])
     let read = try second.run("get", "--offline", url("/latest"))
     #expect(read.output == "two", "\(read)")
     // A machine with the old body is not made to remove the body.
@@ -354,13 +354,13 @@ struct TierMeetingTests {
     publish("/a", "body of a")
     let segment = "  - { name: s, urls: [\"\(url("/a"))\"] }"
     #expect(try machine(Self.trusted, segment).run("-q").status == 0)
-    _ = takeAsked()
+    _ = drainRequests()
     let seen = ground.tier.requests.count
     let home = try machine(Self.trusted, segment)
     #expect(try home.run("--offline").status != 0)
-    #expect(tierRequests(since: seen) == [] && takeAsked() == [])
+    #expect(tierRequests(since: seen) == [] && drainRequests() == [])
     #expect(try home.run("--refetch", "-q").status == 0)
-    #expect(takeAsked() == ["GET /a"] && !tierRequests(since: seen).contains("GET"))
+    #expect(drainRequests() == ["GET /a"] && !tierRequests(since: seen).contains("GET"))
   }
 
   // MARK: Single items
@@ -374,17 +374,17 @@ struct TierMeetingTests {
     let both = "  - { name: s, urls: [\"\(url("/a"))\", \"\(url("/b"))\"] }"
     #expect(try machine(Self.trusted, both).run("-q").status == 0)
     for path in ["/a", "/b"] { site[path] = nil }
-    _ = takeAsked()
+    _ = drainRequests()
     let home = try machine(Self.trusted, "  - { name: none, urls: [], allow_empty: true }")
     let get = try home.run("get", url("/a"))
     #expect(get.status == 0 && get.output == "body of a", "\(get)")
     let serving = try Serving(home, "--pull")
-    let answer = try serving.client.get(ground.origin.place("/b"))
-    #expect(answer.status == 200 && answer.body == "body of b")
+    let response = try serving.client.get(ground.origin.servedPath("/b"))
+    #expect(response.status == 200 && response.body == "body of b")
     _ = serving.stop()
-    #expect(takeAsked() == [])
+    #expect(drainRequests() == [])
     #expect(try home.run("get", "--revalidate", url("/a")).status != 0)
-    #expect(takeAsked().count == 1)
+    #expect(drainRequests().count == 1)
   }
 
   @Test("A pulling server uploads what its clients fetch to a shared store")
@@ -395,7 +395,7 @@ struct TierMeetingTests {
     let home = try machine("trust: true, mode: read_write", none)
     let serving = try Serving(home, "--pull")
     for (path, body) in [("/a", "body of a"), ("/b", "body of b"), ("/a", "body of a")] {
-      #expect(try serving.client.get(ground.origin.place(path)).body == body)
+      #expect(try serving.client.get(ground.origin.servedPath(path)).body == body)
     }
     #expect(serving.stop().status == 143)
     for path in ["/a", "/b"] { site[path] = nil }
@@ -414,16 +414,16 @@ struct TierMeetingTests {
       let part = try machine(Self.trusted, segment)
       #expect(try part.run("-q", "--shard", "\(index)/2").status == 0)
     }
-    #expect(takeAsked().filter { $0 != "GET /list.json" }.count == 20)
+    #expect(drainRequests().filter { $0 != "GET /list.json" }.count == 20)
     let whole = try machine(Self.trusted, segment)
     #expect(try whole.run("-q").status == 0)
-    #expect(takeAsked() == [])
+    #expect(drainRequests() == [])
     try ground.expectAll(20, in: whole)
     let seen = ground.tier.requests.count
     let above = try machine("trust: true", segment, cache: ", lower: [\"\(whole.cache)\"]")
     #expect(try above.run("-q").status == 0)
     // Only the list is revalidated; items without digests are fresh in the lower layer.
-    #expect(tierRequests(since: seen) == ["GET"] && takeAsked() == [])
+    #expect(tierRequests(since: seen) == ["GET"] && drainRequests() == [])
   }
 
   @Test("Two runs on one cache request each body once, and a killed one leaves nothing partial")
@@ -431,7 +431,7 @@ struct TierMeetingTests {
     ground.publish(20)
     let segment = "  - { name: s, manifest: \"\(url("/list.json"))\" }"
     #expect(try machine(Self.trusted, segment).run("-q").status == 0)
-    _ = takeAsked()
+    _ = drainRequests()
     let home = try machine("trust: true", segment)
     let first = "/t/cas/\(Digest.hexadecimal(TierGround.text(0)))"
     ground.store.behave { request, _ in
@@ -452,7 +452,7 @@ struct TierMeetingTests {
       let end = run.finish(within: 60)
       #expect(end.status == 0, "\(end)")
     }
-    #expect(takeAsked() == [])
+    #expect(drainRequests() == [])
     let bodies = ground.tier.requests.dropFirst(seen).map(\.path).filter { $0.contains("/cas/") }
     #expect(Set(bodies).count == 21)
     let repeated = Dictionary(grouping: bodies, by: \.self).filter { $0.value.count > 1 }

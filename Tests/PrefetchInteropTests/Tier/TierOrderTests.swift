@@ -40,7 +40,7 @@ struct TierOrderTests {
   }
 
   /// Returns the bodies requested from the store since a count, in order.
-  private func taken(since count: Int) -> [String] {
+  private func requests(since count: Int) -> [String] {
     ground.tier.requests.dropFirst(count).filter { $0.method == "GET" && $0.path.contains("/cas/") }
       .map { $0.path.split(separator: "/").last.map(String.init) ?? "" }
   }
@@ -59,14 +59,14 @@ struct TierOrderTests {
         - { name: high, priority: 1, urls: ["\(ground.origin.address("/high"))"] }
       """
     #expect(try machine(segments).run("-q").status == 0)
-    _ = ground.takeAsked()
+    _ = ground.drainRequests()
     let count = ground.tier.requests.count
     let home = try machine(segments)
     let run = try home.run("--json")
     #expect(run.status == 0, "\(run)")
-    #expect(ground.takeAsked() == [])
+    #expect(ground.drainRequests() == [])
     let order = ["high", "picture", "film", "low"].map { Digest.hexadecimal($0) }
-    let seen = taken(since: count)
+    let seen = requests(since: count)
     #expect(Set(seen) == Set(order), "\(run)")
     #expect(seen.last == order.last && seen.first == order.first, "\(seen)")
   }
@@ -76,7 +76,7 @@ struct TierOrderTests {
     publish("/a", "one")
     let segments = "  - { name: s, urls: [\"\(ground.origin.address("/a"))\"] }"
     #expect(try machine(segments).run("-q").status == 0)
-    _ = ground.takeAsked()
+    _ = ground.drainRequests()
     let count = ground.tier.requests.count
     let rule = ", timezone: \(zone.name), windows: "
     let home = try machine(segments, network: rule + "[\"03:00-04:00\"]")
@@ -85,7 +85,7 @@ struct TierOrderTests {
     #expect(ground.tier.requests.count == count)
     let open = try machine(segments, network: rule + "[\"11:00-14:00\"]").run("--json")
     #expect(try open.status == 0 && open.totals()["fetched"] == 1, "\(open)")
-    #expect(taken(since: count).count == 1 && ground.takeAsked() == [])
+    #expect(requests(since: count).count == 1 && ground.drainRequests() == [])
   }
 
   @Test(
@@ -119,7 +119,7 @@ struct TierOrderTests {
     }
     let home = try machine(names.map(line).joined(separator: "\n"))
     #expect(try home.run("-q").status == 0)
-    _ = ground.takeAsked()
+    _ = ground.drainRequests()
     // The first alone has room.
     func configure(_ size: String) throws -> ProgramRun {
       let small = try machine(names.map(line).joined(separator: "\n"), cache: "\n  size: \(size)")
@@ -133,8 +133,8 @@ struct TierOrderTests {
     let large = try configure("1MB")
     #expect(large.status == 0, "\(large)")
     #expect(try home.run("list", "--state", "cached").lines.count == 2)
-    #expect(taken(since: count).count == 1)
-    #expect(ground.takeAsked() == [], "\(large)")
+    #expect(requests(since: count).count == 1)
+    #expect(ground.drainRequests() == [], "\(large)")
     #expect(try home.run("verify").status == 0)
   }
 }

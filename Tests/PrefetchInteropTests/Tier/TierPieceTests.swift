@@ -12,9 +12,9 @@ struct TierPieceTests {
   /// Situation when the second machine arrives.
   enum Case: String, Sendable, CaseIterable {
     /// The store has the record of a redirect and the target's body.
-    case told
+    case served
     /// The store has a record without a redirect.
-    case plain
+    case usual = "usual"
     /// The store has lost the body that the record names.
     case lost
     /// The record leads to another host, which a rule forbids.
@@ -29,9 +29,9 @@ struct TierPieceTests {
     var status: Int32 { self == .forbidden ? 5 : 0 }
 
     /// Expected requests to the origin.
-    var asked: [String] {
+    var requests: [String] {
       switch self {
-      case .told, .plain, .forbidden: []
+      case .served, .usual, .forbidden: []
       case .lost: ["/a"]
       case .leadsNowhere: ["/a", "/c"]
       case .broken, .wrong: ["/a", "/b"]
@@ -42,7 +42,7 @@ struct TierPieceTests {
       switch self {
       case .forbidden: nil
       case .lost, .leadsNowhere: "new"
-      case .told, .plain, .broken, .wrong: "old"
+      case .served, .usual, .broken, .wrong: "old"
       }
     }
   }
@@ -84,7 +84,7 @@ struct TierPieceTests {
   )
   func same(in test: Case, as form: Form) throws {
     put("/film.m3u8", "#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXTINF:2,\na\n#EXT-X-ENDLIST\n")
-    if test == .plain {
+    if test == .usual {
       put("/a", "old")
     } else {
       put("/a", "", to: "/b")
@@ -92,7 +92,7 @@ struct TierPieceTests {
     }
     let first = try machine(form, "read_write").run("run")
     #expect(first.status == 0, "\(first)")
-    _ = ground.takeAsked()
+    _ = ground.drainRequests()
     let second = try machine(
       form,
       "read",
@@ -101,8 +101,8 @@ struct TierPieceTests {
     try trouble(test)
     let run = try second.run("--json")
     #expect(run.status == test.status, "\(run)")
-    let asked = ground.takeAsked().filter { $0 != "/film.m3u8" }
-    #expect(asked == test.asked, "\(run)")
+    let requests = ground.drainRequests().filter { $0 != "/film.m3u8" }
+    #expect(requests == test.requests, "\(run)")
     let code = try run.json().text("items.0.error.code")
     #expect(code == (test == .forbidden ? "redirect_forbidden" : nil))
     let objects = FileTree.objects(second.cache)
@@ -116,7 +116,7 @@ struct TierPieceTests {
     let store = ground.store
     let body = Digest.hexadecimal("old")
     switch test {
-    case .told, .plain: break
+    case .served, .usual: break
     case .lost:
       for path in store.files.keys where path.hasSuffix(body) { store.files[path] = nil }
       put("/a", "new")

@@ -25,7 +25,7 @@ struct TierSecretTests {
     ground = try TierGround()
     trust = try TrustGround.shared.get()
     let pages = pages
-    let script = { @Sendable (head: String) in Script([.send(Self.answer(head, from: pages))]) }
+    let script = { @Sendable (head: String) in Script([.send(Self.respond(head, from: pages))]) }
     var options = TLSServer.Options(try trust.leaf())
     options.clientAuthority = trust.clientRoot
     options.requiresClientCertificate = true
@@ -37,7 +37,7 @@ struct TierSecretTests {
   }
 
   /// Returns a response that repeats the request's credentials in a header.
-  private static func answer(_ head: String, from pages: Site) -> [UInt8] {
+  private static func respond(_ head: String, from pages: Site) -> [UInt8] {
     let lines = head.split(separator: "\r\n")
     let proof = lines.first { $0.lowercased().hasPrefix("authorization:") }
     let path = head.split(separator: " ").dropFirst().first.map(String.init) ?? ""
@@ -69,7 +69,7 @@ struct TierSecretTests {
   func ownHeaders() throws {
     let (own, other) = (Site(), Site())
     let count = 40
-    let asked = try LoopbackServer { own.respond(to: $0) }
+    let ownServer = try LoopbackServer { own.respond(to: $0) }
     let led = try LoopbackServer { other.respond(to: $0) }
     for number in 0..<count {
       let target = HeaderField("Location", "http://localhost:\(led.port)/\(number)")
@@ -78,7 +78,7 @@ struct TierSecretTests {
         ? Site.Page([], headers: [target], status: 302) : Site.Page(text("\(number)"))
       other["/\(number)"] = Site.Page(text("\(number)"))
     }
-    let urls = (0..<count).map { "\"\(asked.address("/\($0)"))\"" }.joined(separator: ", ")
+    let urls = (0..<count).map { "\"\(ownServer.address("/\($0)"))\"" }.joined(separator: ", ")
     let home = try Home(isInMemory: true)
     home.configure(
       """
@@ -192,10 +192,10 @@ struct TierSecretTests {
       #expect(!sent.contains { $0.contains(secret) }, "\(secret)")
     }
     // The tier receives no request about private items, except by digests of a list.
-    let questions = ground.tier.requests.filter { $0.method == "GET" }.map(\.path)
+    let lookups = ground.tier.requests.filter { $0.method == "GET" }.map(\.path)
     for url in ["\(certified)certified", "\(certified)list.json", "\(login)login"] {
       let name = SHA256.digest(of: Array("prefetch/1\n\(url)".utf8)).hexadecimal
-      #expect(!questions.contains("/t/ac/\(name)"), "\(url)")
+      #expect(!lookups.contains("/t/ac/\(name)"), "\(url)")
     }
   }
 }

@@ -18,24 +18,24 @@ struct TierServerTests {
     let ground = try TierGround()
     ground.publish(Self.count)
     var options = Nginx.Options()
-    options.takesFiles = true
+    options.acceptsFiles = true
     let nginx = try Nginx(options)
     let remote = #"url: "\#(nginx.url("deep/tier"))""#
     let first = try ground.machine("\(remote), mode: read_write")
     let fill = try first.run("--json")
     #expect(fill.status == 0 && fill.errors.isEmpty, "\(fill)")
     #expect(try fill.json().number("remote.written") == Self.count + 1)
-    _ = ground.takeAsked()
+    _ = ground.drainRequests()
     let second = try ground.machine("\(remote), trust: true")
     let run = try second.run("--json")
     #expect(run.status == 0 && run.errors.isEmpty, "\(run)")
-    #expect(ground.takeAsked() == [])
+    #expect(ground.drainRequests() == [])
     try ground.expectAll(Self.count, in: second)
     // An empty folder of the same server is an empty tier.
     let third = try ground.machine(#"url: "\#(nginx.url("other"))", trust: true"#)
     let miss = try third.run("--json")
     #expect(miss.status == 0 && miss.errors.isEmpty, "\(miss)")
-    #expect(ground.takeAsked().count == Self.count + 1)
+    #expect(ground.drainRequests().count == Self.count + 1)
   }
 
   @Test(
@@ -68,12 +68,12 @@ struct TierServerTests {
     let fill = try first.run("--json")
     #expect(fill.status == 0 && fill.errors.isEmpty, "\(fill)")
     #expect(try fill.json().number("remote.written") == Self.count + 1)
-    _ = ground.takeAsked()
+    _ = ground.drainRequests()
     var second = try ground.machine("\(remote), trust: true")
     second.variables["BUCKET"] = Self.login
     let run = try second.run("--json")
     #expect(run.status == 0 && run.errors.isEmpty, "\(run)")
-    #expect(ground.takeAsked() == [])
+    #expect(ground.drainRequests() == [])
     try ground.expectAll(Self.count, in: second)
     let doctor = try first.run("doctor")
     #expect(doctor.lines.contains("tier\t127.0.0.1:\(port) may be read and written"), "\(doctor)")
@@ -98,7 +98,7 @@ struct TierServerTests {
   func botocore() throws {
     let folder = "\(Self.root)/Tests/PrefetchCryptoTests/Signatures"
     let run = try Home().tool("python3", "\(folder)/signatures.py")
-    let noted = FileTree.read("\(folder)/signatures.json") ?? []
-    #expect(run.output == String(decoding: noted, as: UTF8.self), "\(run)")
+    let recorded = FileTree.read("\(folder)/signatures.json") ?? []
+    #expect(run.output == String(decoding: recorded, as: UTF8.self), "\(run)")
   }
 }

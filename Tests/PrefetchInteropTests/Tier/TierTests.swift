@@ -20,7 +20,7 @@ struct TierTests {
     // Their bodies, and the list's.
     #expect(report.number("remote.written") == Self.count + 1, "\(run)")
     #expect(report.number("remote.troubles") == 0)
-    _ = ground.takeAsked()
+    _ = ground.drainRequests()
   }
 
   @Test("A shared store supplies every body that a list names by its digest to other machines")
@@ -31,7 +31,7 @@ struct TierTests {
     let run = try home.run("--json")
     #expect(run.status == 0 && run.errors.isEmpty, "\(run)")
     let odd = (0..<Self.count).filter { !$0.isMultiple(of: 2) }.map { "/\($0)" }
-    #expect(ground.takeAsked() == (odd + ["/list.json"]).sorted())
+    #expect(ground.drainRequests() == (odd + ["/list.json"]).sorted())
     let report = try run.json()
     #expect(report.number("remote.hits") == Self.count / 2)
     #expect(report.number("totals.fetched") == Self.count)
@@ -50,22 +50,22 @@ struct TierTests {
     try fill()
     let first = try ground.machine("mode: read_write, trust: true")
     #expect(try first.run("get", ground.origin.address("/moved")).status == 0)
-    _ = ground.takeAsked()
+    _ = ground.drainRequests()
     let home = try ground.machine("trust: true")
     let run = try home.run("--json")
     #expect(run.status == 0 && run.errors.isEmpty, "\(run)")
     let moved = try home.run("get", ground.origin.address("/moved"))
     #expect(moved.status == 0 && moved.output == TierGround.text(1), "\(moved)")
-    #expect(ground.takeAsked() == [])
+    #expect(ground.drainRequests() == [])
     #expect(try run.json().number("remote.hits") == Self.count + 1)
     try ground.expectAll(Self.count, in: home)
     // The origin gets no request on the next night either, unless everything is revalidated.
     #expect(try home.run("-q").status == 0)
-    #expect(ground.takeAsked() == [])
+    #expect(ground.drainRequests() == [])
     let again = try home.run("--revalidate", "--json")
     #expect(again.status == 0, "\(again)")
     #expect(try again.totals()["fetched"] == 0)
-    #expect(ground.takeAsked().count == Self.count / 2 + 1)
+    #expect(ground.drainRequests().count == Self.count / 2 + 1)
   }
 
   @Test("A shared store supplies validators for a request to the origin, and the body after a 304")
@@ -221,7 +221,7 @@ struct TierTests {
     let home = try ground.machine("trust: true, required: true")
     let run = try home.run()
     #expect(run.status == 69, "\(run)")
-    #expect(ground.takeAsked() == [])
+    #expect(ground.drainRequests() == [])
   }
 
   @Test("A shared store is used under the transport rules of every connection")

@@ -54,7 +54,7 @@ struct TierTroubleTests {
     )
     let run = try home.run("run", "--json")
     #expect(run.status == 69, "\(run)")
-    #expect(ground.takeAsked() == ["/SHA256SUMS"])
+    #expect(ground.drainRequests() == ["/SHA256SUMS"])
     #expect(!run.errors.contains("run.breaker"), "\(run)")
     // The tier is given up after a few troubles, and nothing waits.
     #expect(ground.tier.requests.count < Self.count)
@@ -70,7 +70,7 @@ struct TierTroubleTests {
     let run = try first.run("run")
     #expect(run.status == 0, "\(run)")
     let second = try machine("trust: true", segment, more)
-    _ = ground.takeAsked()
+    _ = ground.drainRequests()
     return (first, second)
   }
 
@@ -84,7 +84,7 @@ struct TierTroubleTests {
     ground.site["/b"] = page("other")
     let run = try home.run("run")
     #expect(run.status == 0, "\(run)")
-    #expect(ground.takeAsked() == ["/a"])
+    #expect(ground.drainRequests() == ["/a"])
     #expect(try home.run("get", "--offline", ground.origin.address("/a")).output == "new")
   }
 
@@ -101,7 +101,7 @@ struct TierTroubleTests {
     let run = try home.run("run", "--json")
     #expect(run.status == 5, "\(run)")
     #expect(try run.json().text("items.0.error.code") == "redirect_forbidden")
-    #expect(ground.takeAsked() == [])
+    #expect(ground.drainRequests() == [])
   }
 
   /// Returns a script that sends a body byte by byte with a pause before each.
@@ -147,7 +147,7 @@ struct TierTroubleTests {
     let run = try home.run("run", "--json")
     #expect(run.status == 0 && run.errors.isEmpty, "\(run)")
     #expect(try run.json().number("remote.hits") == 1)
-    #expect(ground.takeAsked() == ["/SHA256SUMS"])
+    #expect(ground.drainRequests() == ["/SHA256SUMS"])
   }
 }
 

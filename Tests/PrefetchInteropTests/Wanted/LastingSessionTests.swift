@@ -22,17 +22,17 @@ struct LastingSessionTests {
     let serving = try Serving(home, "--pull")
     for _ in 0..<5 {
       for (path, body) in [("/a", "alpha"), ("/b", "beta")] {
-        #expect(try serving.client.get(origin.place(path)).body == body)
+        #expect(try serving.client.get(origin.servedPath(path)).body == body)
       }
     }
     #expect(origin.requests.count == 10 && origin.connectionCount == 1)
     #expect(origin.requests.count { $0.headers["if-none-match"] != nil } == 8)
     // Another process removes the item, and a third stores another body.
     #expect(try home.run("rm", origin.address("/a")).status == 0)
-    #expect(try serving.client.get(origin.place("/a")).body == "alpha")
+    #expect(try serving.client.get(origin.servedPath("/a")).body == "alpha")
     site["/b"] = Site.Page("new", headers: [HeaderField("Cache-Control", "max-age=600")])
     #expect(try home.run("get", origin.address("/b")).output == "new")
-    #expect(try serving.client.get(origin.place("/b")).body == "new")
+    #expect(try serving.client.get(origin.servedPath("/b")).body == "new")
     #expect(origin.requests.count == 12)
     #expect(serving.stop().status == 143)
     #expect(try home.run("verify").status == 0)
@@ -44,15 +44,15 @@ struct LastingSessionTests {
     let origin = try LoopbackServer { site.respond(to: $0) }
     home.configure("cache: { min_free: 0 }")
     let serving = try Serving(home, "--pull")
-    #expect(try serving.client.get(origin.place("/a")).status == 200)
+    #expect(try serving.client.get(origin.servedPath("/a")).status == 200)
     #expect(try home.run("gc").status == 0)
     #expect(try home.run("verify", "--repair").status == 0)
     #expect(try home.run("-q", "--set", "segments=[]").status != 74)
     // A lost index is noticed and created again, and bodies are fetched again.
     try home.removeCache()
     try #require(home.tool("rm", "-rf", home.state).status == 0)
-    #expect(try serving.client.get(origin.place("/a")).body == "alpha")
-    #expect(try serving.client.get(origin.place("/b")).body == "beta")
+    #expect(try serving.client.get(origin.servedPath("/a")).body == "alpha")
+    #expect(try serving.client.get(origin.servedPath("/b")).body == "beta")
     #expect(serving.stop().status == 143)
     #expect(try home.run("get", "--offline", origin.address("/b")).output == "beta")
   }
@@ -64,24 +64,24 @@ struct LastingSessionTests {
     for number in 0..<8 { site["/\(number)"] = Site.Page(String(repeating: "x", count: 600)) }
     home.configure("cache: { min_free: 0 }\nnetwork: { daily_limit: 1000B }")
     let serving = try Serving(home, "--pull")
-    let statuses = try (0..<8).map { try serving.client.get(origin.place("/\($0)")).status }
-    let taken = statuses.prefix { $0 == 200 }.count
-    #expect(taken == 2 && statuses.dropFirst(2).allSatisfy { $0 == 503 }, "\(statuses)")
-    #expect(origin.requests.count == taken)
+    let statuses = try (0..<8).map { try serving.client.get(origin.servedPath("/\($0)")).status }
+    let served = statuses.prefix { $0 == 200 }.count
+    #expect(served == 2 && statuses.dropFirst(2).allSatisfy { $0 == 503 }, "\(statuses)")
+    #expect(origin.requests.count == served)
     #expect(serving.stop().status == 143)
     let get = try home.run("get", origin.address("/7"))
     #expect(get.status == 75 && get.errors.contains("daily_limit"), "\(get)")
   }
 
   @Test("A session of items does not wait for the connections of a run to the same server")
-  func besideRun() throws {
+  func duringRun() throws {
     let (site, gate) = (site, Gate())
     let arrived = Gate()
     let origin = try LoopbackServer { request in
-      let answer = site.respond(to: request)
-      guard request.path == "/slow" else { return answer }
+      let response = site.respond(to: request)
+      guard request.path == "/slow" else { return response }
       arrived.open()
-      return Script([.pause(gate)] + answer.steps)
+      return Script([.pause(gate)] + response.steps)
     }
     site["/slow"] = Site.Page("slow")
     home.configure(

@@ -114,7 +114,7 @@ struct UnreadListTests {
   }
 
   @Test("An unknown name costs one request for its list, whatever other names are given")
-  func beside() throws {
+  func alongside() throws {
     let run = try home.run("get", "-o", "out/", "tv/1", "tv/8", "tv/9", origin.address("/v/2"))
     #expect(run.status == 3, "\(run)")
     #expect(run.errors.matches(of: /\[not_in_manifest\]/).count == 2, "\(run)")
@@ -157,10 +157,10 @@ struct UnreadListTests {
   @Test("An item of an unread list is fetched through a pulling server")
   func pulled() throws {
     let serving = try Serving(home, "--pull")
-    let place = "/-/item/tv/1"
-    let answer = try serving.client.get(place)
-    #expect(answer.status == 200 && answer.body == "film 1", "\(answer)")
-    #expect(try serving.client.get(place).status == 200)
+    let target = "/-/item/tv/1"
+    let response = try serving.client.get(target)
+    #expect(response.status == 200 && response.body == "film 1", "\(response)")
+    #expect(try serving.client.get(target).status == 200)
     #expect(listRequests.count == 1)
     publish(1, 2)
     // The list was read a moment ago.

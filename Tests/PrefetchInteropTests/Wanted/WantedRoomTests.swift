@@ -29,9 +29,9 @@ struct WantedRoomTests {
 
   /// Gets items at moments a second apart, so that none was used at the time of another.
   private func get(_ names: String..., after seconds: Int) throws {
-    for (place, name) in names.enumerated() {
+    for (index, name) in names.enumerated() {
       let run = try home.shell(
-        "exec faketime -f +\(seconds + place)s $prefetch get -o out '\(url(name))'"
+        "exec faketime -f +\(seconds + index)s $prefetch get -o out '\(url(name))'"
       )
       #expect(run.status == 0, "\(run)")
     }
@@ -80,7 +80,7 @@ struct WantedRoomTests {
   private func pull(_ name: String, isServed: Bool, after seconds: Int) throws {
     guard isServed else { return try get(name, after: seconds) }
     let serving = try Serving(home, "--pull")
-    #expect(try serving.client.get(origin.place("/\(name)")).status == 200)
+    #expect(try serving.client.get(origin.servedPath("/\(name)")).status == 200)
     #expect(serving.stop().status == 143)
   }
 

@@ -41,7 +41,7 @@ struct World: Sendable {
   init(_ seed: UInt64, hasLists: Bool = true) {
     self.seed = seed
     random = SeededRandom(seed)
-    wire = random.happens(30) ? .tls : .plain
+    wire = random.happens(30) ? .tls : .plainHTTP
     jobs = random.happens(50) ? 8 : 1
     for number in 0..<Int.random(in: 3...7, using: &random) { addPage(number) }
     addSegment("a", of: pages.count)
@@ -74,26 +74,26 @@ struct World: Sendable {
     page.length = random.happens(10) ? 100_000 : Int.random(in: 1...4_000, using: &random)
     // The first page is always available as a redirect target, and hosts with five bad items in a
     // row would be deferred.
-    let broken = pages.count { $0.answers.contains { $0 == .status(500) || $0 == .status(503) } }
+    let broken = pages.count { $0.replies.contains { $0 == .status(500) || $0 == .status(503) } }
     let closes = number > 0 && random.happens(8)
     var version = 0
     for night in 0..<Self.nights {
       if night > 0, random.happens(40) { version += 1 }
-      var answer = WorldPage.Answer.page(version: version)
+      var reply = WorldPage.Reply.page(version: version)
       if closes {
-        if random.happens(60) { answer = .later }
+        if random.happens(60) { reply = .later }
         page.path = "/closing/\(number).txt"
       } else if number > 0, random.happens(25) {
         switch Int.random(in: 0..<4, using: &random) {
-        case 0: answer = .status(random.happens(50) ? 404 : 410)
-        case 1 where broken < 2: answer = .status(random.happens(50) ? 500 : 503)
+        case 0: reply = .status(random.happens(50) ? 404 : 410)
+        case 1 where broken < 2: reply = .status(random.happens(50) ? 500 : 503)
         default:
           let goal = pages.filter { !$0.path.hasPrefix("/closing/") }
             .randomElement(using: &random)?.path
-          answer = .redirect(status: random.happens(50) ? 301 : 302, path: goal ?? "/0.txt")
+          reply = .redirect(status: random.happens(50) ? 301 : 302, path: goal ?? "/0.txt")
         }
       }
-      page.answers.append(answer)
+      page.replies.append(reply)
     }
     pages.append(page)
   }
@@ -105,7 +105,7 @@ struct World: Sendable {
     for page in pages.shuffled(using: &random).prefix(Int.random(in: 2...count, using: &random)) {
       var item = Item(path: page.path)
       let other = first.first { $0.path == page.path }
-      item.declared = declaration(besides: other?.declared)
+      item.declared = declaration(excluding: other?.declared)
       if random.happens(20) { item.priority = Int.random(in: 1...100, using: &random) }
       if random.happens(10), page.path != "/0.txt" { item.alternate = "/0.txt" }
       item.isImmutable = random.happens(5)
@@ -134,7 +134,7 @@ struct World: Sendable {
 
   /// Returns a declaration; only the first of two may have a digest, since contradictions are
   /// errors.
-  private mutating func declaration(besides other: Item.Declared?) -> Item.Declared {
+  private mutating func declaration(excluding other: Item.Declared?) -> Item.Declared {
     let number = Int.random(in: 0..<100, using: &random)
     let isFree = other == nil || other == .nothing
     switch number {
@@ -154,7 +154,7 @@ struct World: Sendable {
     var path = path
     for _ in 0..<5 {
       guard let page = page(path) else { return nil }
-      switch page.answers[night] {
+      switch page.replies[night] {
       case .page(let version): return (page, version)
       case .redirect(_, let next): path = next
       case .status, .later: return nil
@@ -210,7 +210,7 @@ struct World: Sendable {
   func configuration(in night: Int, _ origin: WorldOrigin) throws -> String {
     var lines = ["name: world"]
     switch wire {
-    case .plain: lines.append("transport_security: { NSAllowsLocalNetworking: true }")
+    case .plainHTTP: lines.append("transport_security: { NSAllowsLocalNetworking: true }")
     case .tls: lines.append("tls: { ca_file: \"\(try TrustGround.shared.get().authorities)\" }")
     }
     lines += settings + ["segments:"]

@@ -26,7 +26,7 @@ final class WorldOrigin: Sendable {
   /// Base of the URLs that respond with Retry-After, which defers a whole host.
   let closingBase: String
   private let stage = Stage()
-  private let plain: [LoopbackServer]
+  private let plainHTTP: [LoopbackServer]
   private let tls: [TLSServer]
 
   init(_ wire: Wire, _ pages: [WorldPage]) throws {
@@ -35,15 +35,15 @@ final class WorldOrigin: Sendable {
       for page in pages { state.pages[page.path] = page }
     }
     switch wire {
-    case .plain:
-      plain = try (0..<2).map { _ in try LoopbackServer { stage.answer($0) } }
+    case .plainHTTP:
+      plainHTTP = try (0..<2).map { _ in try LoopbackServer { stage.respond($0) } }
       tls = []
-      (base, closingBase) = (plain[0].address(""), plain[1].address(""))
+      (base, closingBase) = (plainHTTP[0].address(""), plainHTTP[1].address(""))
     case .tls:
       var options = TLSServer.Options(try TrustGround.shared.get().leaf())
-      options.script = { stage.answer(LoopbackRequest(head: $0)) }
+      options.script = { stage.respond(LoopbackRequest(head: $0)) }
       tls = try [options, options].map { try TLSServer($0) }
-      plain = []
+      plainHTTP = []
       base = "https://127.0.0.1:\(tls[0].port)"
       closingBase = "https://127.0.0.1:\(tls[1].port)"
     }
@@ -57,7 +57,7 @@ final class WorldOrigin: Sendable {
   }
 
   /// Returns the exchanges since the last call.
-  func takeLog() -> [Exchange] {
+  func drainLog() -> [Exchange] {
     stage.state.withLock { state in
       defer { state.log = [] }
       return state.log
@@ -67,9 +67,9 @@ final class WorldOrigin: Sendable {
   private final class Stage: Sendable {
     let state = Mutex(State())
 
-    func answer(_ request: LoopbackRequest) -> Script {
+    func respond(_ request: LoopbackRequest) -> Script {
       state.withLock { state in
-        let (script, status, bytes) = Self.answer(request, in: state)
+        let (script, status, bytes) = Self.respond(request, in: state)
         let sent = request.method == "HEAD" ? 0 : bytes
         state.log.append(
           Exchange(method: request.method, path: request.path, status: status, bytes: sent)
@@ -78,7 +78,7 @@ final class WorldOrigin: Sendable {
       }
     }
 
-    private static func answer(
+    private static func respond(
       _ request: LoopbackRequest,
       in state: State
     ) -> (script: Script, status: Int, bytes: Int) {
@@ -92,24 +92,24 @@ final class WorldOrigin: Sendable {
             ]
           )
         ])
-        let answer = site.answer(to: request)
-        return (site.respond(to: request), answer.status, answer.body.count)
+        let response = site.page(for: request)
+        return (site.respond(to: request), response.status, response.body.count)
       }
       guard let page = state.pages[request.path] else { return (empty(404), 404, 0) }
-      switch page.answers[state.night] {
+      switch page.replies[state.night] {
       case .status(let status): return (empty(status), status, 0)
       case .later: return (empty(503, [("Retry-After", "7200")]), 503, 0)
       case .redirect(let status, let path): return (empty(status, [("Location", path)]), status, 0)
       case .page(let version):
         let site = Site([request.path: page.page(version)])
-        let answer = site.answer(to: request)
-        guard page.isChunked, answer.status == 200 else {
-          return (site.respond(to: request), answer.status, answer.body.count)
+        let response = site.page(for: request)
+        guard page.isChunked, response.status == 200 else {
+          return (site.respond(to: request), response.status, response.body.count)
         }
-        var headers = answer.headers.map { ($0.name, $0.value) }
+        var headers = response.headers.map { ($0.name, $0.value) }
         guard request.method == "HEAD" else {
-          let script = Script.chunked(200, headers, chunks: [answer.body])
-          return (script, 200, answer.body.count)
+          let script = Script.chunked(200, headers, chunks: [response.body])
+          return (script, 200, response.body.count)
         }
         headers.append(("Transfer-Encoding", "chunked"))
         return (Script([.send(Script.head(200, headers))]), 200, 0)

@@ -3,7 +3,7 @@ import PrefetchTestSupport
 
 /// A URL of a random world with its server's response in each night.
 struct WorldPage: Sendable {
-  enum Answer: Hashable, Sendable {
+  enum Reply: Hashable, Sendable {
     case page(version: Int)
     case status(Int)
     /// Response 503 with a Retry-After of two hours, from a host of its own.
@@ -29,7 +29,7 @@ struct WorldPage: Sendable {
   ]
 
   var path: String
-  var answers: [Answer] = []
+  var replies: [Reply] = []
   var validators = Validators.strong
   var lifetime: (name: String, value: String)?
   /// Whether the body is chunked, so that HEAD does not state its length.

@@ -21,7 +21,7 @@ struct WorldPlay {
     for night in 0..<World.nights {
       origin.begin(night, lists: world.lists(in: night, origin))
       home.write(try world.configuration(in: night, origin))
-      for item in world.segments.flatMap(\.items) { notes(item, in: night) }
+      for item in world.segments.flatMap(\.items) { recordBodies(item, in: night) }
       try self.night(night, in: home).play()
     }
   }
@@ -32,7 +32,7 @@ struct WorldPlay {
     for night in 0..<World.nights {
       origin.begin(night, lists: [:])
       for home in [home, other] { home.write(try world.configuration(in: night, origin)) }
-      for item in world.segments.flatMap(\.items) { notes(item, in: night) }
+      for item in world.segments.flatMap(\.items) { recordBodies(item, in: night) }
       let (run, gets) = (self.night(night, in: home), self.night(night, in: other))
       try gets.compareGets(to: run)
     }
@@ -42,7 +42,7 @@ struct WorldPlay {
     Night(number: number, world: world, origin: origin, home: home, given: given)
   }
 
-  private mutating func notes(_ item: World.Item, in night: Int) {
+  private mutating func recordBodies(_ item: World.Item, in night: Int) {
     for path in [item.path, item.alternate].compactMap(\.self) {
       guard let body = world.body(path, in: night) else { continue }
       given[item.path, default: []].insert(Digest.hexadecimal(body))
@@ -65,13 +65,13 @@ private struct Night {
   ) {
     guard !isSo else { return }
     let configuration = home.read("prefetch.yaml") ?? ""
-    let answers = world.pages.map {
-      "\($0.path) \($0.answers) \($0.validators) \($0.lifetime?.value ?? "-")"
+    let replies = world.pages.map {
+      "\($0.path) \($0.replies) \($0.validators) \($0.lifetime?.value ?? "-")"
     }
     Issue.record(
       """
       seed \(world.seed), night \(number): \(comment())
-      \(answers.joined(separator: "\n"))
+      \(replies.joined(separator: "\n"))
       \(configuration)
       \(world.lists(in: number, origin).values.joined(separator: "\n"))
       """,
@@ -80,9 +80,9 @@ private struct Night {
   }
 
   private func report(_ command: String) throws -> (WorldReport, [WorldOrigin.Exchange]) {
-    _ = origin.takeLog()
+    _ = origin.drainLog()
     let run = try home.run(command, "--json", "--items", "all", "--jobs", "\(world.jobs)")
-    return (try WorldReport(run), origin.takeLog())
+    return (try WorldReport(run), origin.drainLog())
   }
 
   func play() throws {
@@ -96,8 +96,8 @@ private struct Night {
     let (second, repeated) = try report("run")
     check(second, repeated)
     // A server that answered other requests in the first run may fail in the next.
-    let isAnswered = { (log: [WorldOrigin.Exchange]) in log.contains { $0.status < 500 } }
-    if isAnswered(requests) == isAnswered(repeated) { checkEnds(run, second) }
+    let hasResponse = { (log: [WorldOrigin.Exchange]) in log.contains { $0.status < 500 } }
+    if hasResponse(requests) == hasResponse(repeated) { checkEnds(run, second) }
     checkRepetition(second, repeated, store)
     try checkReaders(second, try stored())
     let verified = try home.run("verify", "-q")
@@ -131,7 +131,7 @@ private struct Night {
     let wanted = report.expectedStatus(
       required: required,
       all: world.segments.map(\.name),
-      answered: log.contains { $0.status < 500 }
+      hasResponse: log.contains { $0.status < 500 }
     )
     expect(
       report.run.status == wanted,
@@ -180,7 +180,7 @@ private struct Night {
         && other.contains { $0.word == "fetch" || $0.word == "update" }
       // A body of another URL is adopted for a declared digest, unless the item is stored before
       // that.
-      let isTakenOver =
+      let isAdopted =
         isBroughtByOthers(url) && one.map(\.segments) == other.map(\.segments)
         && (other.allSatisfy { $0.word == "keep" }
           || one.contains { $0.word == "keep" }
@@ -188,10 +188,10 @@ private struct Night {
       let isRevalidated =
         one.contains { $0.word == "revalidate" } && other.allSatisfy { ends.contains($0.word) }
       // HEAD and GET reach a server with Retry-After in different orders.
-      let isTurnedAway =
+      let isBusyHost =
         url.contains("/closing/") && (one + other).contains { $0.word == "defer" }
       expect(
-        isOpen || isBrought || isTakenOver || isRevalidated || isTurnedAway,
+        isOpen || isBrought || isAdopted || isRevalidated || isBusyHost,
         "plan \(one), run \(other) of \(url)\n\(plan.summary)\n\(run.summary)"
       )
     }
@@ -316,9 +316,9 @@ private struct Night {
 
   private func checkOffline(_ path: String, _ store: [String: String]) throws {
     let url = world.url(path, origin)
-    _ = origin.takeLog()
+    _ = origin.drainLog()
     let gotten = try get(url, "--offline")
-    expect(origin.takeLog().isEmpty, "get --offline \(url) asked")
+    expect(origin.drainLog().isEmpty, "get --offline \(url) asked")
     guard let digest = store[url] else {
       // A body from another URL is acceptable when its digest is declared.
       let isDeclared = given[path]?.contains(Digest.hexadecimal(gotten.body)) == true
@@ -363,12 +363,13 @@ private struct Night {
     let url = world.url(path, origin)
     let deeds = report.deeds[url] ?? []
     let gotten = try get(url)
-    let told = "get \(url) after \(deeds): \(gotten.run)\n\(origin.takeLog())\n\(report.summary)"
+    let context =
+      "get \(url) after \(deeds): \(gotten.run)\n\(origin.drainLog())\n\(report.summary)"
     if gotten.status == 0 {
       let digest = Digest.hexadecimal(gotten.body)
-      expect(goodBodies(path, report, store).contains(digest), "wrong body: \(told)")
+      expect(goodBodies(path, report, store).contains(digest), "wrong body: \(context)")
     } else {
-      expect(gotten.body.isEmpty, "a body beside a failure: \(told)")
+      expect(gotten.body.isEmpty, "a body beside a failure: \(context)")
     }
     var wanted = Set(deeds.map { Self.status(after: $0) })
     // A segment that stores nothing makes a run ask, although a digest proves the body to a reader.
@@ -382,7 +383,7 @@ private struct Night {
     if world.isRedirected(path, in: number), wanted.contains(69) { wanted.insert(4) }
     // A recent absence is remembered; a run that stores nothing does not change that.
     if world.isRemembered(path, since: number) { wanted.insert(4) }
-    expect(wanted.contains(gotten.status), "ends not with \(wanted.sorted()): \(told)")
+    expect(wanted.contains(gotten.status), "ends not with \(wanted.sorted()): \(context)")
   }
 
   /// Compares each item by `get`, into a cache that knows no run, with the run of another cache.
@@ -424,32 +425,32 @@ private struct Night {
     let url = world.url(path, origin)
     let deeds = report.deeds[url] ?? []
     let serving = try Serving(home, "--pull", "-q")
-    let place = String(url.dropFirst(world.wire == .tls ? 7 : 6))
-    let answer = try serving.client.get(place)
+    let target = String(url.dropFirst(world.wire == .tls ? 7 : 6))
+    let response = try serving.client.get(target)
     let stopped = serving.stop()
-    let told =
-      "serve \(url) after \(deeds): \(answer.status) \(answer.body.prefix(300)) \(stopped)\n\(origin.takeLog())"
-    expect(stopped.status == 143, told)
+    let context =
+      "serve \(url) after \(deeds): \(response.status) \(response.body.prefix(300)) \(stopped)\n\(origin.drainLog())"
+    expect(stopped.status == 143, context)
     let isUnknown = world.isUnknownToServe(path)
     let isGood = isUnknown || deeds.contains { Self.status(after: $0) == 0 }
-    if answer.status == 200 {
-      let digest = Digest.hexadecimal(Array(answer.body.utf8))
+    if response.status == 200 {
+      let digest = Digest.hexadecimal(Array(response.body.utf8))
       // A fresh body stays fresh, even if a run found its server broken for another segment.
       let isFresh =
         digest == store[url]
         && (world.page(path)?.isFreshForAnHour == true
           || world.isProven(path, digest, in: number))
-      expect(isFresh || goodBodies(path, report, store).contains(digest), "wrong body: \(told)")
-      expect(isFresh || isGood, told)
+      expect(isFresh || goodBodies(path, report, store).contains(digest), "wrong body: \(context)")
+      expect(isFresh || isGood, context)
     } else {
       let isBad =
         isUnknown || world.isRefusedByBody(path, in: number)
         || deeds.contains { Self.status(after: $0) != 0 }
-      expect(isBad && answer.status >= 400, told)
+      expect(isBad && response.status >= 400, context)
       if deeds.allSatisfy({ $0.cause == "gone" }) {
-        expect([404, 410].contains(answer.status), told)
+        expect([404, 410].contains(response.status), context)
       }
-      if deeds.allSatisfy({ $0.word == "defer" }) { expect(answer.status == 503, told) }
+      if deeds.allSatisfy({ $0.word == "defer" }) { expect(response.status == 503, context) }
     }
   }
 }

@@ -76,13 +76,13 @@ struct WorldReport {
   ]
 
   /// The exit status that follows from the items and segments of the report, by the contract's order.
-  func expectedStatus(required: Set<String>, all: [String], answered: Bool) -> Int32 {
+  func expectedStatus(required: Set<String>, all: [String], hasResponse: Bool) -> Int32 {
     let counted = deeds.values.joined().filter { !required.isDisjoint(with: $0.segments) }
     let everything = deeds.values.joined()
     if everything.contains(where: { Self.trust.contains($0.cause ?? "") }) { return 5 }
     let failures = counted.filter { $0.word == "fail" }
     let isConnectivity = failures.allSatisfy { Self.connectivity.contains($0.cause ?? "") }
-    if !failures.isEmpty, isConnectivity, !answered { return 69 }
+    if !failures.isEmpty, isConnectivity, !hasResponse { return 69 }
     if all.allSatisfy({ state($0) == "failed" }), !required.isEmpty { return 4 }
     if !failures.isEmpty { return 3 }
     return counted.contains { $0.word == "defer" } ? 75 : 0

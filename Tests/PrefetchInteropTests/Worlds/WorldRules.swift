@@ -41,13 +41,13 @@ extension World {
   }
 
   func isRedirected(_ path: String, in night: Int) -> Bool {
-    if case .redirect = page(path)?.answers[night] { true } else { false }
+    if case .redirect = page(path)?.replies[night] { true } else { false }
   }
 
   /// Whether only segments that store nothing name a URL that was absent in an earlier night.
   func isRemembered(_ path: String, since night: Int) -> Bool {
-    let absences: [WorldPage.Answer] = [.status(404), .status(410)]
-    let wasAbsent = page(path)?.answers[..<night].contains(where: absences.contains) ?? false
+    let absences: [WorldPage.Reply] = [.status(404), .status(410)]
+    let wasAbsent = page(path)?.replies[..<night].contains(where: absences.contains) ?? false
     return wasAbsent && segments(declaring: path).allSatisfy(\.isUnstored)
   }
 

@@ -6,9 +6,9 @@ import Testing
 ///
 /// | difference | why not here | where |
 /// |---|---|---|
-/// | what fits into `cache.size`, `min_free` and limits of volume | which item is refused depends on sizes that come last | `ForetoldTests`, `LimitMeeting` |
+/// | what fits into `cache.size`, `min_free` and limits of volume | which item is refused depends on sizes that come last | `PlanPredictionTests`, `LimitMeeting` |
 /// | a second tier | the origin's log does not show what it answers | `Tier/` |
-/// | how lists are read, and lists that fail | the items of the plan depend on it | `ForetoldTests`, `PrefetchManifestsTests` |
+/// | how lists are read, and lists that fail | the items of the plan depend on it | `PlanPredictionTests`, `PrefetchManifestsTests` |
 @Suite("Random worlds", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct WorldsTests {
   @Test(

@@ -178,7 +178,7 @@ struct GenerationTests {
   }
 
   @Test("An atomic tree that becomes a plain one reports what to do with its link")
-  func turnedOff() throws {
+  func atomicSwitchedOff() throws {
     var ground = try ground()
     try ground.publish(["a": "one"])
     ground.rules.isAtomic = false

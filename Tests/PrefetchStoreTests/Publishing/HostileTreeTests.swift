@@ -7,7 +7,7 @@ import Testing
 @Suite("A published tree among planted links")
 struct HostileTreeTests {
   private func outside(_ ground: TreeGround) -> String {
-    let outside = ground.place.path + "/outside"
+    let outside = ground.temporary.path + "/outside"
     FileTree.makeFolder(outside)
     FileTree.write(Array("precious".utf8), to: outside + "/passwd")
     return outside
@@ -40,7 +40,7 @@ struct HostileTreeTests {
     #expect(outcome.troubles.map(\.failure.code) == [.unsafeName, .failed])
     #expect(FileTree.listing(outside) == before)
     #expect(ground.files == ["dir": "a link", "leaf": "a link", "b": "three"])
-    #expect(!FileTree.exists(ground.place.path + "/nowhere"))
+    #expect(!FileTree.exists(ground.temporary.path + "/nowhere"))
   }
 
   @Test("A tree stays inside its folder while another process swaps folders for links")
@@ -78,11 +78,11 @@ struct HostileTreeTests {
     let contents: KeyValuePairs = [
       composed: "one", decomposed: "two", "\(composed)s/a": "three", "\(decomposed)s/b": "four",
     ]
-    #expect(try ground.publish(contents).placed == 4)
+    #expect(try ground.publish(contents).created == 4)
     #expect(FileTree.names(ground.folder).count == 4)
     #expect(FileTree.names("\(ground.folder)/\(composed)s") == ["a"])
     #expect(FileTree.names("\(ground.folder)/\(decomposed)s") == ["b"])
-    #expect(try ground.publish(contents, thoroughly: true).placed == 0)
+    #expect(try ground.publish(contents, thoroughly: true).created == 0)
     #expect(try ground.publish([:]).removed == 4)
   }
 

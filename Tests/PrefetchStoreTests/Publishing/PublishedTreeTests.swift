@@ -11,16 +11,16 @@ struct PublishedTreeTests {
     let ground = try TreeGround()
     let first = try ground.publish(["a/b/c": "one", "a/d": "two", "e": ""])
     #expect(first.troubles.isEmpty)
-    #expect(first.placed == 3)
+    #expect(first.created == 3)
     #expect(ground.files == ["a/b/c": "one", "a/d": "two", "e": ""])
     let again = try ground.publish(["a/b/c": "one", "a/d": "two", "e": ""])
-    #expect(again.placed == 0)
+    #expect(again.created == 0)
     let changed = try ground.publish(["a/d": "changed", "f": "new"])
     #expect(changed.troubles.isEmpty)
-    #expect(changed.placed == 2)
+    #expect(changed.created == 2)
     #expect(changed.removed == 2)
     #expect(ground.files == ["a/d": "changed", "f": "new"])
-    #expect(try ground.trees.standing(of: ground.key, ground.rules) != nil)
+    #expect(try ground.trees.existingTree(of: ground.key, ground.rules) != nil)
   }
 
   struct Form: Sendable, CustomTestStringConvertible {
@@ -54,7 +54,7 @@ struct PublishedTreeTests {
     #expect(file.st_mode & 0o777 == form.mode)
     // With the other setting, the files are created in the other way.
     ground.rules.link = form.isLinked ? .copy : .hardlink
-    #expect(ground.trees.publish(try ground.plan(["a": "one"])).placed == 1)
+    #expect(ground.trees.publish(try ground.plan(["a": "one"])).created == 1)
     let other = try #require(FileTree.status(ground.folder + "/a"))
     #expect((other.st_ino == object.st_ino) != form.isLinked)
   }
@@ -102,11 +102,11 @@ struct PublishedTreeTests {
     try ground.publish(contents)
     unsafe unlink(ground.folder + "/a/b")
     unsafe rmdir(ground.folder + "/a")
-    #expect(try ground.publish(contents).placed == 1)
-    #expect(try ground.publish(contents, thoroughly: true).placed == 0)
+    #expect(try ground.publish(contents).created == 1)
+    #expect(try ground.publish(contents, thoroughly: true).created == 0)
     #expect(ground.files == ["a/b": "one", "c": "two"])
     FileTree.remove(ground.folder)
-    #expect(try ground.trees.standing(of: ground.key, ground.rules) == nil)
+    #expect(try ground.trees.existingTree(of: ground.key, ground.rules) == nil)
     try ground.publish(contents)
     #expect(ground.files == ["a/b": "one", "c": "two"])
   }
@@ -135,7 +135,7 @@ struct PublishedTreeTests {
     var ground = try TreeGround()
     ground.rules.link = .hardlink
     try ground.publish(["a": "one"])
-    let state = try StateStore.openForWriting(state: ground.place.path + "/state2")
+    let state = try StateStore.openForWriting(state: ground.temporary.path + "/state2")
     let trees = try PublishedTrees(store: ground.store, state: state, durability: .none)
     #expect(trees.publish(try ground.plan(["a": "one"])).troubles.isEmpty)
     #expect(trees.publish(try ground.plan(["b": "two"])).troubles.isEmpty)
@@ -162,7 +162,7 @@ struct PublishedTreeTests {
     try ground.publish(["a": "one"])
     let linked = try #require(FileTree.status(ground.folder + "/a"))
     ground.rules.layout = .pip
-    #expect(try ground.publish(["a": "one"]).placed == 1)
+    #expect(try ground.publish(["a": "one"]).created == 1)
     let copied = try #require(FileTree.status(ground.folder + "/a"))
     #expect(linked.st_ino != copied.st_ino)
     #expect(copied.st_mode & 0o777 == 0o644)

@@ -12,11 +12,11 @@ struct SharedTreeTests {
     ground.rules.link = .copy
     try ground.publish(["a": "one", "b": "two"])
     let path = ground.folder + "/a"
-    var questions = 0
+    var calls = 0
     let busy = try ground.reopened {
-      questions += 1
+      calls += 1
       // The change comes after the first file is written and before it is renamed.
-      if FileTree.read(path) == Array("one".utf8), questions > 2 {
+      if FileTree.read(path) == Array("one".utf8), calls > 2 {
         FileTree.write(Array("mine".utf8), to: path)
       }
       return false
@@ -72,7 +72,7 @@ struct SharedTreeTests {
     try other.publish(["x": "one"])
     try ground.publish(["x": "two"])
     #expect(ground.files == ["x": "two"])
-    #expect(try other.trees.standing(of: other.key, other.rules) == nil)
+    #expect(try other.trees.existingTree(of: other.key, other.rules) == nil)
     let disputed = try other.publish(["x": "one"])
     #expect(disputed.troubles.map(\.failure.code) == [.failed])
     #expect(disputed.troubles.first?.failure.message.contains("segment `s`") == true)

@@ -4,7 +4,7 @@ import PrefetchStore
 
 /// A cache with bodies, and the trees published from it.
 struct TreeGround {
-  let place: TemporaryPlace
+  let temporary: TemporaryCache
   let store: DiskStore
   let state: StateStore
   var trees: PublishedTrees
@@ -12,14 +12,14 @@ struct TreeGround {
   var key = SegmentKey(identity: "me", name: "s")
 
   init() throws {
-    place = try TemporaryPlace()
+    temporary = try TemporaryCache()
     store = try DiskStore.openForWriting(
-      cache: place.cache,
+      cache: temporary.cache,
       clockStart: Instant(seconds: 4_000_000_000)
     )
-    state = try StateStore.openForWriting(state: place.path + "/state")
+    state = try StateStore.openForWriting(state: temporary.path + "/state")
     trees = try PublishedTrees(store: store, state: state, durability: .batch)
-    rules = PublishingRules(folder: place.path + "/tree")
+    rules = PublishingRules(folder: temporary.path + "/tree")
   }
 
   var folder: String { rules.folder }
@@ -40,7 +40,7 @@ struct TreeGround {
     var other = self
     other.trees = try PublishedTrees(
       store: store,
-      state: try StateStore.openForWriting(state: place.path + state),
+      state: try StateStore.openForWriting(state: temporary.path + state),
       durability: .none,
       declared: declared?.reduce(into: [:]) { folders, segment in
         folders[SegmentKey(identity: key.identity, name: segment.key)] = segment.value
@@ -63,7 +63,7 @@ struct TreeGround {
       entries.append(entry)
     }
     _ = try store.commit(changes)
-    let inventory = try store.takeInventory()
+    let inventory = try store.readInventory()
     return TreePlan(
       segment: key,
       of: SegmentDeclaration(name: "", source: .inline([])),

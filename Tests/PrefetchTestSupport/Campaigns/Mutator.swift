@@ -17,33 +17,33 @@ package struct Mutator {
   }
 
   private mutating func mutate(_ bytes: inout [UInt8]) {
-    let place = random(bytes.count)
+    let index = random(bytes.count)
     switch random(11) {
-    case 0: bytes[place] ^= 1 << UInt8(random(8))
-    case 1: bytes.removeSubrange(place...)
-    case 2: bytes.removeSubrange(place..<min(bytes.count, place + 1 + random(20)))
+    case 0: bytes[index] ^= 1 << UInt8(random(8))
+    case 1: bytes.removeSubrange(index...)
+    case 2: bytes.removeSubrange(index..<min(bytes.count, index + 1 + random(20)))
     case 3:
       let other = pick()
-      bytes = Array(bytes[..<place]) + other[random(other.count)...]
+      bytes = Array(bytes[..<index]) + other[random(other.count)...]
     case 4:
-      let piece = bytes[place..<min(bytes.count, place + 1 + random(60))]
+      let piece = bytes[index..<min(bytes.count, index + 1 + random(60))]
       let copies = repeatElement(piece, count: 1 + random(8)).joined()
       bytes.insert(contentsOf: copies, at: random(bytes.count))
-    case 5: bytes.insert(UInt8(random(32)), at: place)
-    case 6: bytes.insert(contentsOf: Self.tokens[random(Self.tokens.count)].utf8, at: place)
-    case 7: bytes[place] = UInt8(random(256))
-    case 8: replaceNumber(from: place, in: &bytes)
+    case 5: bytes.insert(UInt8(random(32)), at: index)
+    case 6: bytes.insert(contentsOf: Self.tokens[random(Self.tokens.count)].utf8, at: index)
+    case 7: bytes[index] = UInt8(random(256))
+    case 8: replaceNumber(from: index, in: &bytes)
     case 9:
       let opening = [Array("[".utf8), Array("{\"a\":".utf8), Array("<a>".utf8)][random(3)]
       let deep = repeatElement(opening, count: 1 + random(40)).joined()
-      bytes.insert(contentsOf: deep, at: place)
-    default: bytes.insert(0xC0 | UInt8(random(64)), at: place)
+      bytes.insert(contentsOf: deep, at: index)
+    default: bytes.insert(0xC0 | UInt8(random(64)), at: index)
     }
   }
 
   /// Replaces the next digits by another number, perhaps one that is too large.
-  private mutating func replaceNumber(from place: Int, in bytes: inout [UInt8]) {
-    guard let start = bytes[place...].firstIndex(where: ASCII.isDigit) else { return }
+  private mutating func replaceNumber(from index: Int, in bytes: inout [UInt8]) {
+    guard let start = bytes[index...].firstIndex(where: ASCII.isDigit) else { return }
     let end = bytes[start...].firstIndex { !ASCII.isDigit($0) } ?? bytes.count
     let number = Self.numbers[random(Self.numbers.count)]
     bytes.replaceSubrange(start..<end, with: number.utf8)

@@ -3,8 +3,8 @@ internal import PrefetchCore
 
 /// An accepted connection: reads requests and plays scripts.
 final class LoopbackConnection {
-  private enum Ending: Error {
-    case gone
+  private enum ConnectionEnd: Error {
+    case disconnected
   }
 
   private let descriptor: CInt
@@ -43,14 +43,14 @@ final class LoopbackConnection {
   /// request before this thread runs again.
   func serve(
     _ greeting: Script,
-    _ answer: (LoopbackRequest) -> Script,
+    _ respond: (LoopbackRequest) -> Script,
     finished: () -> Void
   ) {
-    do throws(Ending) {
+    do throws(ConnectionEnd) {
       try play(greeting)
       while !isClosed {
         let request = try readRequest()
-        let script = answer(request)
+        let script = respond(request)
         do {
           defer { finished() }
           try play(Script(script.steps.dropLast()))
@@ -64,13 +64,13 @@ final class LoopbackConnection {
 
   // MARK: Scripts
 
-  private func play(_ script: Script) throws(Ending) {
+  private func play(_ script: Script) throws(ConnectionEnd) {
     for step in script.steps where !isClosed {
       try play(step)
     }
   }
 
-  private func play(_ step: Script.Step) throws(Ending) {
+  private func play(_ step: Script.Step) throws(ConnectionEnd) {
     switch step {
     case .send(let bytes):
       try write(bytes)
@@ -83,11 +83,11 @@ final class LoopbackConnection {
         try write(bytes)
       }
     case .pause(let gate):
-      guard gate.wait(unless: stop) else { throw .gone }
+      guard gate.wait(unless: stop) else { throw .disconnected }
     case .open(let gate):
       gate.open()
     case .wait(let duration):
-      guard stop.staysShut(for: duration) else { throw .gone }
+      guard stop.staysShut(for: duration) else { throw .disconnected }
     case .silence:
       while true {
         try readMore()
@@ -113,17 +113,17 @@ final class LoopbackConnection {
     isClosed = true
   }
 
-  private func write(_ bytes: [UInt8]) throws(Ending) {
+  private func write(_ bytes: [UInt8]) throws(ConnectionEnd) {
     var offset = 0
     while offset < bytes.count {
-      guard Descriptors.waitForOutput(descriptor, unless: stop) else { throw .gone }
+      guard Descriptors.waitForOutput(descriptor, unless: stop) else { throw .disconnected }
       let flags = CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT)
       let count = unsafe bytes.withUnsafeBytes { buffer in
         let rest = unsafe UnsafeRawBufferPointer(rebasing: buffer[offset...])
         return unsafe send(descriptor, rest.baseAddress, rest.count, flags)
       }
       if count < 0, errno == EAGAIN || errno == EINTR { continue }
-      guard count > 0 else { throw .gone }
+      guard count > 0 else { throw .disconnected }
       sent(count)
       offset += count
     }
@@ -131,7 +131,7 @@ final class LoopbackConnection {
 
   // MARK: Requests
 
-  private func readRequest() throws(Ending) -> LoopbackRequest {
+  private func readRequest() throws(ConnectionEnd) -> LoopbackRequest {
     let head = try readHead()
     let lines = HeaderText.decode(head[...]).split(separator: "\r\n").map { String($0) }
     let words = (lines.first ?? "").split(separator: " ")
@@ -155,7 +155,7 @@ final class LoopbackConnection {
     return request
   }
 
-  private func readHead() throws(Ending) -> [UInt8] {
+  private func readHead() throws(ConnectionEnd) -> [UInt8] {
     let end = Array("\r\n\r\n".utf8)
     var searched = 0
     while true {
@@ -171,11 +171,11 @@ final class LoopbackConnection {
     }
   }
 
-  private func readMore() throws(Ending) {
-    guard Descriptors.waitForInput(descriptor, unless: stop) else { throw .gone }
+  private func readMore() throws(ConnectionEnd) {
+    guard Descriptors.waitForInput(descriptor, unless: stop) else { throw .disconnected }
     var buffer = [UInt8](repeating: 0, count: 16_384)
     let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
-    guard count > 0 else { throw .gone }
+    guard count > 0 else { throw .disconnected }
     unread += buffer[..<count]
   }
 }

@@ -2,7 +2,7 @@ internal import Glibc
 
 /// Sends a request byte by byte and returns the whole response.
 package struct RawClient: Sendable {
-  package struct Answer: Sendable {
+  package struct Response: Sendable {
     package var status: Int
     package var headers: [String: String]
     package var body: String
@@ -19,21 +19,21 @@ package struct RawClient: Sendable {
   package enum Fault: Error {
     case badAddress
     case notConnected
-    case noAnswer
+    case noResponse
   }
 
   package func get(
     _ path: String,
     _ headers: [String] = [],
     method: String = "GET"
-  ) throws -> Answer {
+  ) throws -> Response {
     let hasHost = headers.contains { $0.hasPrefix("Host:") }
     let lines =
       ["\(method) \(path) HTTP/1.1"] + (hasHost ? [] : ["Host: 127.0.0.1:\(port)"]) + headers
     return try send((lines + ["Connection: close", "", ""]).joined(separator: "\r\n"))
   }
 
-  package func send(_ request: String) throws -> Answer {
+  package func send(_ request: String) throws -> Response {
     let connection = try connect()
     try connection.write(request)
     return try Self.parse(String(decoding: connection.readAll(), as: UTF8.self))
@@ -44,12 +44,12 @@ package struct RawClient: Sendable {
     return connection
   }
 
-  private static func parse(_ text: String) throws -> Answer {
+  private static func parse(_ text: String) throws -> Response {
     var lines = text.split(separator: "\r\n", omittingEmptySubsequences: false)
     guard let words = lines.first?.split(separator: " "), words.count >= 2,
       let status = Int(words[1])
     else {
-      throw Fault.noAnswer
+      throw Fault.noResponse
     }
     lines.removeFirst()
     var headers: [String: String] = [:]
@@ -58,7 +58,7 @@ package struct RawClient: Sendable {
       headers[parts[0].lowercased()] = parts.count == 2 ? String(parts[1].drop { $0 == " " }) : ""
       lines.removeFirst()
     }
-    return Answer(
+    return Response(
       status: status,
       headers: headers,
       body: lines.dropFirst().joined(separator: "\r\n")
@@ -110,11 +110,11 @@ package final class RawConnection: Sendable {
 
   /// Reads until the server closes the connection or stays silent for a long time.
   package func readAll() -> [UInt8] {
-    var answer: [UInt8] = []
+    var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 65_536)
     while case let count = unsafe read(descriptor, &chunk, chunk.count), count > 0 {
-      answer += chunk[..<count]
+      bytes += chunk[..<count]
     }
-    return answer
+    return bytes
   }
 }

@@ -64,10 +64,10 @@ internal import Glibc
     if case .tunnel(let port) = conduct {
       return unsafe TLSTunnel(descriptor: descriptor, tls: tls, port: port, stop: stop).serve()
     }
-    while unsafe answerNext(tls) {}
+    while unsafe respondToNext(tls) {}
   }
 
-  private func answerNext(_ tls: OpaquePointer) -> Bool {
+  private func respondToNext(_ tls: OpaquePointer) -> Bool {
     var request: [UInt8] = []
     while !request.ends(in: "\r\n\r\n") {
       var bytes = [UInt8](repeating: 0, count: 4_096)
@@ -83,11 +83,11 @@ internal import Glibc
       record.text += text
       if hasCertificate { record.sawClientCertificate = true }
     }
-    return unsafe answer(text, tls)
+    return unsafe respond(text, tls)
   }
 
   /// Answers a request; returns whether another one may follow.
-  private func answer(_ request: String, _ tls: OpaquePointer) -> Bool {
+  private func respond(_ request: String, _ tls: OpaquePointer) -> Bool {
     switch conduct {
     case .untilClose(let saysSo):
       unsafe write("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhello", tls)

@@ -33,5 +33,5 @@ package struct TrustRow: Sendable, CustomStringConvertible {
   }
 
   package static let all =
-    chains + names + strengths + handshakes + weakerRules + pinned + clients + endings
+    chains + names + strengths + handshakes + weakerRules + pinned + clients + earlyEnds
 }

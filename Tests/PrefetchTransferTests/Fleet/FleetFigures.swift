@@ -23,7 +23,7 @@ struct FleetFigures: Equatable {
   private(set) var bare = 0
   private(set) var written = 0
   private(set) var sentBytes: Int64 = 0
-  private(set) var takenBytes: Int64 = 0
+  private(set) var receivedBytes: Int64 = 0
   private var perSecond: [Int64: Int] = [:]
 
   /// Largest number of requests within a second.
@@ -40,7 +40,7 @@ struct FleetFigures: Equatable {
     case .bare: bare += count
     case .written:
       written += count
-      takenBytes += share.bytes * Int64(count)
+      receivedBytes += share.bytes * Int64(count)
     }
   }
 }

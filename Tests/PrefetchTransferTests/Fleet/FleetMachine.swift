@@ -118,7 +118,7 @@ final class FleetMachine {
       terms: TierTerms(
         settings: settings,
         base: base,
-        equip: { _, _ in },
+        addTerms: { _, _ in },
         encode: { servers.encode($0) },
         decode: { servers.decode($0, $1) },
         path: { $0.hexadecimal }
@@ -128,7 +128,7 @@ final class FleetMachine {
   }
 
   /// Handles all events and performs their effects until nothing is left.
-  func go(at time: Int64) {
+  func act(at time: Int64) {
     clock.advance(by: .milliseconds(time - self.time))
     self.time = time
     var events = transport.wait(until: nil).map(Event.init)
@@ -162,9 +162,9 @@ final class FleetMachine {
     case .startOrder(let id, let order): transport.start(id, order)
     case .cancelTransfer(let id), .interruptTransfer(let id): transport.cancel(id)
     case .announce(let fact): builder.fold(fact)
-    case .share(let answers): tier?.offer(answers)
+    case .share(let responses): tier?.offer(responses)
     case .readDocument(let number, _): return .documentRead(number, .success(night.manifest))
-    case .takeInventory: return .inventoryTaken(.success(night.inventory))
+    case .readInventory: return .inventoryRead(.success(night.inventory))
     case .resumePlanning(let segment): return .planningResumed(segment: segment)
     case .measureRoom: return .roomMeasured(RoomReading())
     case .readConditions: return .conditionsRead(ConditionsReading(NetworkConditions()))

@@ -25,21 +25,21 @@ final class FleetNight {
   /// Errors in the machines' reports.
   private(set) var problems: [String] = []
 
-  private enum Happening {
+  private enum TimedEvent {
     case start(count: Int)
-    case answer(FleetMachine, TransferRequest, TransferResponse)
+    case response(FleetMachine, TransferRequest, TransferResponse)
     case alarm(FleetMachine)
   }
 
-  private struct Place: Comparable {
+  private struct Slot: Comparable {
     var time: Int64
     var number: Int
 
     static func < (a: Self, b: Self) -> Bool { (a.time, a.number) < (b.time, b.number) }
   }
 
-  private var places = Heap<Place>()
-  private var happenings: [Int: Happening] = [:]
+  private var slots = Heap<Slot>()
+  private var events: [Int: TimedEvent] = [:]
   private var lastNumber = 0
   private var now: Int64 = 0
   private var isSettled = false
@@ -56,13 +56,13 @@ final class FleetNight {
     manifest = servers.manifest
     let first = FleetMachine(self, start: 0, count: 1, keepsChanges: true)
     begin(first)
-    goOn()
+    proceed()
     var cache = FleetCache()
     cache.apply(first.changes)
     (segment, stored) = (cache.segment, cache.stored)
     inventory = FleetCache.inventory(of: stored)
     begin = 86_400_000
-    servers.turn(to: 1)
+    servers.advance(to: 1)
     manifest = servers.manifest
     playedCount = 0
     settle()
@@ -73,7 +73,7 @@ final class FleetNight {
       }
       for _ in 0..<count { add(.start(count: 1), at: time) }
     }
-    goOn()
+    proceed()
     for (point, number) in reference?.trace.counts ?? [:] {
       for (time, count) in likened {
         servers.count(point.share, of: point.host, at: time + point.time, times: count * number)
@@ -81,19 +81,19 @@ final class FleetNight {
     }
   }
 
-  private func add(_ happening: Happening, at time: Int64) {
+  private func add(_ event: TimedEvent, at time: Int64) {
     lastNumber += 1
-    happenings[lastNumber] = happening
-    places.insert(Place(time: time, number: lastNumber))
+    events[lastNumber] = event
+    slots.insert(Slot(time: time, number: lastNumber))
   }
 
-  private func goOn() {
-    while let place = places.removeFirst() {
-      guard let happening = happenings.removeValue(forKey: place.number) else { continue }
-      now = place.time
-      switch happening {
+  private func proceed() {
+    while let slot = slots.removeFirst() {
+      guard let event = events.removeValue(forKey: slot.number) else { continue }
+      now = slot.time
+      switch event {
       case .start(let count): start(count)
-      case .answer(let machine, let request, let response):
+      case .response(let machine, let request, let response):
         servers.finish(request)
         machine.wire.receive(response, to: request)
         move(machine)
@@ -121,15 +121,15 @@ final class FleetNight {
   }
 
   private func send(_ request: TransferRequest, of machine: FleetMachine) {
-    let answer = servers.answer(request)
+    let served = servers.response(request)
     let host = FleetServers.host(of: request)
-    servers.count(answer.share, of: host, at: now, times: machine.count)
-    if machine === reference { machine.trace.add(answer.share, of: host, at: now - machine.start) }
-    add(.answer(machine, request, answer.response), at: now + answer.delay)
+    servers.count(served.share, of: host, at: now, times: machine.count)
+    if machine === reference { machine.trace.add(served.share, of: host, at: now - machine.start) }
+    add(.response(machine, request, served.response), at: now + served.delay)
   }
 
   private func move(_ machine: FleetMachine) {
-    machine.go(at: now)
+    machine.act(at: now)
     if let alarm = machine.alarm { add(.alarm(machine), at: alarm) }
     guard machine.isDone, let report = machine.report else { return }
     let totals = report.totals

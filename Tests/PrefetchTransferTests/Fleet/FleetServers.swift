@@ -26,7 +26,7 @@ final class FleetServers {
   /// Bodies by their names below the tier's URL; a record is its index in ``said``.
   private var bodies: [String: (digest: ContentDigest, size: Int64)] = [:]
   private var records: [String: [UInt8]] = [:]
-  private var said: [OriginAnswer] = []
+  private var said: [OriginResponse] = []
   private var lastBody = 0
 
   init(_ plan: FleetPlan) {
@@ -42,7 +42,7 @@ final class FleetServers {
   }
 
   /// The next night: some items have changed, and whatever was counted is forgotten.
-  func turn(to night: Int) {
+  func advance(to night: Int) {
     for item in 0..<plan.changedCount {
       change(item * (plan.itemCount / max(1, plan.changedCount)), night: night)
     }
@@ -84,7 +84,7 @@ final class FleetServers {
 
   // MARK: Answers
 
-  struct Answer {
+  struct Response {
     var response: TransferResponse
     var share: FleetFigures.Share
     /// Time until the response is complete, in milliseconds.
@@ -114,23 +114,23 @@ final class FleetServers {
 
   /// The origin is 40 ms away and sends 10 MB a second to each connection, the tier 4 ms and ten
   /// times as much.
-  func answer(_ request: TransferRequest) -> Answer {
+  func response(_ request: TransferRequest) -> Response {
     switch Self.host(of: request) {
     case .origin:
-      var answer = originAnswer(request)
-      answer.delay = 40 + answer.share.bytes / 10_000
-      return answer
+      var response = originResponse(request)
+      response.delay = 40 + response.share.bytes / 10_000
+      return response
     case .tier:
-      var answer = tierAnswer(request)
-      answer.delay = 4 + answer.share.bytes / 100_000
-      return answer
+      var response = tierResponse(request)
+      response.delay = 4 + response.share.bytes / 100_000
+      return response
     }
   }
 
-  private func originAnswer(_ request: TransferRequest) -> Answer {
-    guard let page = pages[request.url.string] else { return Answer(404) }
+  private func originResponse(_ request: TransferRequest) -> Response {
+    guard let page = pages[request.url.string] else { return Response(404) }
     if request.headers.contains(where: { $0.name == "If-None-Match" && $0.value == page.tag }) {
-      return Answer(
+      return Response(
         TransferResponse(status: 304, headers: page.headers, body: nil),
         .confirmed
       )
@@ -138,18 +138,18 @@ final class FleetServers {
     return whole(page.digest, page.size, page.headers)
   }
 
-  private func tierAnswer(_ request: TransferRequest) -> Answer {
+  private func tierResponse(_ request: TransferRequest) -> Response {
     let name = request.url.path
     switch request.method {
     case .put(let body):
       let response = TransferResponse(status: 201, headers: HeaderBlock(), body: nil)
-      return Answer(response, .written, bytes: body.size)
+      return Response(response, .written, bytes: body.size)
     case .get:
       if let body = bodies[name] { return whole(body.digest, body.size) }
-      guard let record = records[name] else { return Answer(404) }
+      guard let record = records[name] else { return Response(404) }
       return whole(SHA256.digest(of: record), Int64(record.count), prefix: record)
     case .head, .post:
-      return Answer(bodies[name] == nil ? 404 : 200)
+      return Response(bodies[name] == nil ? 404 : 200)
     }
   }
 
@@ -158,11 +158,11 @@ final class FleetServers {
     _ size: Int64,
     _ headers: HeaderBlock = HeaderBlock(),
     prefix: [UInt8] = []
-  ) -> Answer {
+  ) -> Response {
     lastBody += 1
     let body = StagedBody(id: lastBody, digest: digest, size: size, prefix: prefix)
     let response = TransferResponse(status: 200, headers: headers, body: body)
-    return Answer(response, .whole, bytes: size)
+    return Response(response, .whole, bytes: size)
   }
 
   // MARK: What the tier has
@@ -178,13 +178,13 @@ final class FleetServers {
   }
 
   /// Encodes a record with the size of a real one.
-  func encode(_ answer: OriginAnswer) -> [UInt8] {
-    said.append(answer)
+  func encode(_ response: OriginResponse) -> [UInt8] {
+    said.append(response)
     let number = String(said.count - 1)
     return Array(number.utf8) + [UInt8](repeating: 0x20, count: 400 - number.utf8.count)
   }
 
-  func decode(_ bytes: [UInt8], _ url: String) -> OriginAnswer? {
+  func decode(_ bytes: [UInt8], _ url: String) -> OriginResponse? {
     let text = String(decoding: bytes.prefix { $0 != 0x20 }, as: UTF8.self)
     guard let number = Int(text), said.indices.contains(number) else { return nil }
     return said[number].url == url ? said[number] : nil
@@ -203,12 +203,12 @@ final class FleetServers {
       guard kept.contains(page.digest) else { return false }
       // Items pinned by digest have no record.
       if plan.items == .pinned, url != Self.list { return true }
-      guard let answer = last[url], answer.digest == page.digest else { return false }
-      return !lasts || night <= answer.answeredAt
+      guard let response = last[url], response.digest == page.digest else { return false }
+      return !lasts || night <= response.respondedAt
     }
   }
 
-  private func decode(_ bytes: [UInt8]) -> OriginAnswer? {
+  private func decode(_ bytes: [UInt8]) -> OriginResponse? {
     let text = String(decoding: bytes.prefix { $0 != 0x20 }, as: UTF8.self)
     return Int(text).map { said[$0] }
   }

@@ -3,7 +3,10 @@ import PrefetchTestSupport
 import Testing
 
 /// The table that `Tests/Benchmarks/fleet` prints: a thousand machines and ten thousand items.
-@Suite("The table of a fleet", .enabled(if: FleetTable.isAsked, "Tests/Benchmarks/fleet makes it"))
+@Suite(
+  "The table of a fleet",
+  .enabled(if: FleetTable.isEnabled, "Tests/Benchmarks/fleet makes it")
+)
 struct FleetTableTests {
   @Test("Every night of the fleet table ends without problems")
   func table() {
@@ -22,7 +25,7 @@ struct FleetTableTests {
 }
 
 enum FleetTable {
-  static var isAsked: Bool { unsafe getenv("PREFETCH_FLEET") != nil }
+  static var isEnabled: Bool { unsafe getenv("PREFETCH_FLEET") != nil }
 
   /// Freshness only matters for a trusted tier, since all stored responses are a day old.
   static let rows: [(FleetPlan.Items, FleetPlan.Tier)] = [
@@ -45,7 +48,7 @@ enum FleetTable {
       grouped(origin.requests), grouped(origin.confirmed), grouped(origin.whole),
       gigabytes(origin.sentBytes), grouped(origin.peak),
       grouped(tier.requests), grouped(tier.whole), grouped(tier.written),
-      gigabytes(tier.sentBytes), gigabytes(tier.takenBytes), grouped(tier.peak),
+      gigabytes(tier.sentBytes), gigabytes(tier.receivedBytes), grouped(tier.peak),
       grouped(night.playedCount),
     ]
     return "| \(cells.joined(separator: " | ")) |"
@@ -53,9 +56,9 @@ enum FleetTable {
 
   private static func grouped(_ number: Int) -> String {
     let digits = Array(String(number))
-    return digits.indices.map { place in
-      let isGroup = place > 0 && (digits.count - place).isMultiple(of: 3)
-      return "\(isGroup ? "," : "")\(digits[place])"
+    return digits.indices.map { index in
+      let isGroup = index > 0 && (digits.count - index).isMultiple(of: 3)
+      return "\(isGroup ? "," : "")\(digits[index])"
     }.joined()
   }
 

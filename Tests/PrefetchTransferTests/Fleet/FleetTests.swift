@@ -46,9 +46,9 @@ struct FleetTests {
   func counted() {
     // The list and twenty items, of which two have changed; of a list with digests that has, too.
     let alone = played(Self.small(.silent, .none), inFull: false)
-    let asked = alone.servers.origin
-    #expect((asked.requests, asked.confirmed, asked.whole) == (6 * 21, 6 * 19, 6 * 2))
-    #expect(asked.sentBytes == 6 * 2 * alone.servers.plan.bodySize)
+    let counts = alone.servers.origin
+    #expect((counts.requests, counts.confirmed, counts.whole) == (6 * 21, 6 * 19, 6 * 2))
+    #expect(counts.sentBytes == 6 * 2 * alone.servers.plan.bodySize)
     #expect(alone.playedCount == 1 && alone.servers.tier == FleetFigures())
     let pinned = played(Self.small(.pinned, .none), inFull: false).servers
     #expect((pinned.origin.requests, pinned.origin.whole) == (6 * 3, 6 * 3))

@@ -9,13 +9,13 @@ final class FleetWire: Transport {
   private var sent: [FleetServers.Host: Int] = [:]
   private var onWire: [FleetServers.Host: Int] = [:]
   private var ended: [TransferEvent] = []
-  private let places: Int
-  private let placesPerHost: Int
+  private let slots: Int
+  private let slotsPerHost: Int
   private let clock: any Clock
 
   init(_ policy: RunPolicy, clock: any Clock) {
-    places = policy.concurrency
-    placesPerHost = policy.perHost
+    slots = policy.concurrency
+    slotsPerHost = policy.perHost
     self.clock = clock
   }
 
@@ -37,19 +37,19 @@ final class FleetWire: Transport {
     var figures = TransferFigures()
     figures.version = .http11
     figures.wireBytes = response.body?.size ?? 0
-    let answer: Result<TransferResponse, Failure> = .success(response)
+    let transferOutcome: Result<TransferResponse, Failure> = .success(response)
     // The worker judges plain orders, as a real one does.
-    if let order = request.order,
+    if let order = request.expectedOutcome,
       let outcome = order.outcome(
-        of: answer,
+        of: transferOutcome,
         figures,
-        confirming: request.confirming,
+        confirming: request.storedForConfirmation,
         at: clock.now().wall
       )
     {
       ended.append(.judged(request.id, outcome))
     } else {
-      ended.append(.finished(request.id, TransferResult(answer, figures: figures)))
+      ended.append(.finished(request.id, TransferResult(transferOutcome, figures: figures)))
     }
     fill()
   }
@@ -64,12 +64,12 @@ final class FleetWire: Transport {
   }
 
   private func next(of host: FleetServers.Host) -> TransferRequest? {
-    guard let line = lines[host], onWire[host, default: 0] < placesPerHost,
-      onWire.values.reduce(0, +) < places
+    guard let line = lines[host], onWire[host, default: 0] < slotsPerHost,
+      onWire.values.reduce(0, +) < slots
     else { return nil }
-    let place = sent[host, default: 0]
-    sent[host] = place + 1
-    if place + 1 == line.count { (lines[host], sent[host]) = (nil, 0) }
-    return line[place]
+    let index = sent[host, default: 0]
+    sent[host] = index + 1
+    if index + 1 == line.count { (lines[host], sent[host]) = (nil, 0) }
+    return line[index]
   }
 }

@@ -5,7 +5,7 @@ import PrefetchTransfer
 
 /// A transport with a simulated tier and origin in memory.
 final class TierBench {
-  typealias Answer = FakeTransport.Answer
+  typealias Reply = FakeTransport.Reply
 
   static let base = "http://tier.example/t"
 
@@ -14,13 +14,13 @@ final class TierBench {
   let store = MemoryTier()
   let site = Site()
   /// Returns a response in place of the correct one; nil responds correctly.
-  var conduct: (TransferRequest) -> Answer? = { _ in nil }
+  var conduct: (TransferRequest) -> Reply? = { _ in nil }
   private(set) var fake: FakeTransport?
   private(set) var transport: TieredTransport?
   /// Bytes of bodies stored on this machine, by their paths.
   var bodies: [String: [UInt8]] = [:]
   /// Records by their encoded text, since another module defines the real encoding.
-  private var records: [String: OriginAnswer] = [:]
+  private var records: [String: OriginResponse] = [:]
   private var lastNumber = 0
 
   init(_ adjust: (inout TierSettings) -> Void = { _ in }) throws {
@@ -28,7 +28,7 @@ final class TierBench {
     settings.url = try WebURL(Self.base)
     settings.isTrusted = true
     adjust(&settings)
-    let fake = FakeTransport(staging: staging) { [unowned self] in answer($0) }
+    let fake = FakeTransport(staging: staging) { [unowned self] in response($0) }
     self.fake = fake
     transport = TieredTransport(
       fake,
@@ -37,7 +37,7 @@ final class TierBench {
       terms: TierTerms(
         settings: settings,
         base: try WebURL(Self.base),
-        equip: { _, _ in },
+        addTerms: { _, _ in },
         encode: { [unowned self] in encode($0) },
         decode: { [unowned self] in decode($0, $1) },
         path: { "object \($0.hexadecimal)" }
@@ -45,15 +45,15 @@ final class TierBench {
     )
   }
 
-  private func encode(_ answer: OriginAnswer) -> [UInt8] {
+  private func encode(_ response: OriginResponse) -> [UInt8] {
     let name = "record \(records.count)"
-    records[name] = answer
+    records[name] = response
     return Array(name.utf8)
   }
 
-  private func decode(_ bytes: [UInt8], _ url: String) -> OriginAnswer? {
-    let answer = records[String(decoding: bytes, as: UTF8.self)]
-    return answer?.url == url ? answer : nil
+  private func decode(_ bytes: [UInt8], _ url: String) -> OriginResponse? {
+    let response = records[String(decoding: bytes, as: UTF8.self)]
+    return response?.url == url ? response : nil
   }
 
   // MARK: Servers
@@ -62,12 +62,12 @@ final class TierBench {
     request.url.string.hasPrefix(base)
   }
 
-  private func answer(_ request: TransferRequest) -> Answer {
-    if let answer = conduct(request) { return answer }
-    return Self.isAtTier(request) ? answerOfTier(request) : answerOfOrigin(request)
+  private func response(_ request: TransferRequest) -> Reply {
+    if let response = conduct(request) { return response }
+    return Self.isAtTier(request) ? tierResponse(request) : originResponse(request)
   }
 
-  func answerOfTier(_ request: TransferRequest) -> Answer {
+  func tierResponse(_ request: TransferRequest) -> Reply {
     let body: [UInt8] =
       switch request.method {
       case .put(.bytes(let bytes)): bytes
@@ -81,18 +81,18 @@ final class TierBench {
       case .put: "PUT"
       case .post: "POST"
       }
-    let answer = store.answer(to: word, request.url.path, body)
-    let length = HeaderField("Content-Length", "\(answer.body.count)")
-    return .response(status: answer.status, headers: [length], body: answer.body)
+    let response = store.respond(to: word, request.url.path, body)
+    let length = HeaderField("Content-Length", "\(response.body.count)")
+    return .response(status: response.status, headers: [length], body: response.body)
   }
 
-  func answerOfOrigin(_ request: TransferRequest) -> Answer {
-    let asked = LoopbackRequest(
+  func originResponse(_ request: TransferRequest) -> Reply {
+    let loopback = LoopbackRequest(
       method: request.method == .head ? "HEAD" : "GET",
       target: request.url.path,
       headers: HeaderBlock(request.headers)
     )
-    let page = site.answer(to: asked)
+    let page = site.page(for: loopback)
     return .response(status: page.status, headers: page.headers, body: page.body)
   }
 
@@ -118,23 +118,23 @@ final class TierBench {
     _ text: String,
     age: Duration = .zero,
     headers: [HeaderField] = [HeaderField("Cache-Control", "max-age=600")]
-  ) -> OriginAnswer {
+  ) -> OriginResponse {
     let page = Site.Page(text, headers: headers)
-    return OriginAnswer(
+    return OriginResponse(
       url: url(path),
       digest: SHA256.digest(of: page.body),
       size: Int64(page.body.count),
       headers: HeaderBlock(page.headers + [HeaderField("ETag", page.entityTag ?? "")]),
-      answeredAt: clock.now().wall + (.zero - age)
+      respondedAt: clock.now().wall + (.zero - age)
     )
   }
 
-  func put(_ answer: OriginAnswer) {
-    store.files[path(ofRecord: answer.url)] = encode(answer)
+  func put(_ response: OriginResponse) {
+    store.files[path(ofRecord: response.url)] = encode(response)
   }
 
   /// The last record that was written of a URL.
-  func stored(_ url: String) -> OriginAnswer? {
+  func stored(_ url: String) -> OriginResponse? {
     store.files[path(ofRecord: url)].flatMap { decode($0, url) }
   }
 
@@ -150,16 +150,16 @@ final class TierBench {
   }
 
   /// Returns a request that accepts records of other machines.
-  func question(_ path: String, _ headers: [HeaderField] = []) throws -> TransferRequest {
+  func lookup(_ path: String, _ headers: [HeaderField] = []) throws -> TransferRequest {
     var request = try request(path, headers)
-    request.tierQuestion = TierQuestion(granted: [])
+    request.tierRequest = TierRequest(granted: [])
     return request
   }
 
   /// Returns a request for a body from either server.
-  func question(_ path: String, _ digest: ContentDigest) throws -> TransferRequest {
+  func lookup(_ path: String, _ digest: ContentDigest) throws -> TransferRequest {
     var request = try request(path)
-    request.tierQuestion = TierQuestion(digest: digest)
+    request.tierRequest = TierRequest(digest: digest)
     return request
   }
 
@@ -197,7 +197,7 @@ final class TierBench {
 
   /// Returns requests since the last call: `record`, `body`, `put` or `look` at the tier, else the
   /// path.
-  func takeAsked() -> [String] {
+  func drainRequests() -> [String] {
     let requests = fake?.requests ?? []
     defer { seen = requests.count }
     return requests.dropFirst(seen).map { request in

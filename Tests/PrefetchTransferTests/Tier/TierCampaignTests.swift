@@ -24,7 +24,7 @@ private final class Play {
   private var random: SeededRandom
   private var open: [TransferID: TransferRequest] = [:]
   /// Contents of each page according to correct records.
-  private var told: [String: Set<String>] = [:]
+  private var known: [String: Set<String>] = [:]
   private let isTrusted: Bool
   private(set) var problems: [String] = []
 
@@ -47,23 +47,23 @@ private final class Play {
       let text = self.random.happens(70) ? "page \(number)" : "earlier page \(number)"
       if self.random.happens(70) { _ = bench.put(text) }
       guard self.random.happens(70) else { continue }
-      var answer = bench.record(
+      var response = bench.record(
         "/\(number)",
         text,
         age: .seconds(self.random.happens(60) ? 0 : 700)
       )
       if self.random.happens(20) {
-        answer.redirects = [
+        response.redirects = [
           .init(
             status: 302,
             target: bench.url("/\((number + 1) % Self.pages)"),
-            freshness: .stated(until: bench.clock.now().wall + .seconds(60))
+            freshness: .declared(until: bench.clock.now().wall + .seconds(60))
           )
         ]
-        told[bench.url("/\((number + 1) % Self.pages)"), default: []].insert(text)
+        known[bench.url("/\((number + 1) % Self.pages)"), default: []].insert(text)
       }
-      bench.put(answer)
-      told[answer.url, default: []].insert(text)
+      bench.put(response)
+      known[response.url, default: []].insert(text)
     }
   }
 
@@ -110,12 +110,12 @@ private final class Play {
     case 0: break
     case 1..<4:
       let digest = SHA256.digest(of: Array("page \(path.dropFirst())".utf8))
-      request.tierQuestion = TierQuestion(digest: digest, granted: [])
-    case 4: request.tierQuestion = TierQuestion(granted: nil)
+      request.tierRequest = TierRequest(digest: digest, granted: [])
+    case 4: request.tierRequest = TierRequest(granted: nil)
     case 5:
-      request.tierQuestion = TierQuestion(granted: [])
-      request.tierQuestion?.isFirstHop = false
-    default: request.tierQuestion = TierQuestion(granted: [])
+      request.tierRequest = TierRequest(granted: [])
+      request.tierRequest?.isFirstHop = false
+    default: request.tierRequest = TierRequest(granted: [])
     }
     open[request.id] = request
     bench.transport?.start(request)
@@ -128,20 +128,20 @@ private final class Play {
   private func offer() {
     let number = Int.random(in: 0..<Self.pages, using: &random)
     let text = "page \(number)"
-    let answer = bench.record("/\(number)", text)
-    bench.bodies["object \(answer.digest.hexadecimal)"] = Array(text.utf8)
-    told[answer.url, default: []].insert(text)
-    bench.transport?.offer([answer])
+    let response = bench.record("/\(number)", text)
+    bench.bodies["object \(response.digest.hexadecimal)"] = Array(text.utf8)
+    known[response.url, default: []].insert(text)
+    bench.transport?.offer([response])
   }
 
-  private func conduct(_ request: TransferRequest) -> TierBench.Answer? {
-    if bench.fake?.isUnderWay(request.id) == true {
+  private func conduct(_ request: TransferRequest) -> TierBench.Reply? {
+    if bench.fake?.isInFlight(request.id) == true {
       problems.append("\(request.id.number) is under way twice")
     }
     if random.happens(5) { return .notSent }
     if TierBench.isAtTier(request) {
       guard random.happens(40) else { return nil }
-      return TieredTransportTests.Lie.allCases.randomElement(using: &random)?.answer
+      return TieredTransportTests.Lie.allCases.randomElement(using: &random)?.reply
     }
     guard random.happens(10) else { return nil }
     return random.happens(50)
@@ -168,22 +168,22 @@ private final class Play {
     if let body = response.body { bench.staging.discard(body) }
     let page = bench.site[request.url.path]
     let tag = request.headers.first?.value
-    let isTold = response.toldByTierAt != nil
-    if isTold {
-      let digest = request.tierQuestion?.digest
-      guard digest != nil || isTrusted && request.tierQuestion?.granted != nil else {
+    let isFromTier = response.tierRespondedAt != nil
+    if isFromTier {
+      let digest = request.tierRequest?.digest
+      guard digest != nil || isTrusted && request.tierRequest?.granted != nil else {
         return problems.append("\(url) was told by one that may not tell it")
       }
       switch response.status {
       case 304:
-        let isKnown = told[url, default: []].contains { Site.Page($0).entityTag == tag }
+        let isKnown = known[url, default: []].contains { Site.Page($0).entityTag == tag }
         if !isKnown { problems.append("\(url) was confirmed by nobody") }
       case 302: break
       default:
         guard request.method == .get else { return }
         let isRight =
           digest.map { body in response.body?.digest == body }
-          ?? (text.map(told[url, default: []].contains) == true)
+          ?? (text.map(known[url, default: []].contains) == true)
         if !isRight { problems.append("\(url) was told as \(text ?? "nothing")") }
       }
       return

@@ -33,7 +33,7 @@ struct TierContractTests {
           staging: staging,
           clock: clock
         )
-      case .memory: FakeTransport(staging: staging) { [store] in Self.answer($0, store) }
+      case .memory: FakeTransport(staging: staging) { [store] in Self.response($0, store) }
       }
     var settings = TierSettings()
     settings.url = try server.url("/t")
@@ -45,7 +45,7 @@ struct TierContractTests {
       terms: TierTerms(
         settings: settings,
         base: try server.url("/t"),
-        equip: { _, _ in },
+        addTerms: { _, _ in },
         encode: { Array("said of \($0.url)".utf8) },
         decode: { _, _ in nil },
         path: { [folder] in folder.appending($0.hexadecimal) }
@@ -53,10 +53,10 @@ struct TierContractTests {
     )
   }
 
-  private static func answer(
+  private static func response(
     _ request: TransferRequest,
     _ store: MemoryTier
-  ) -> FakeTransport.Answer {
+  ) -> FakeTransport.Reply {
     let (word, body): (String, [UInt8]) =
       switch request.method {
       case .put(.bytes(let bytes)): ("PUT", bytes)
@@ -65,9 +65,9 @@ struct TierContractTests {
       case .head: ("HEAD", [])
       case .get, .post: ("GET", [])
       }
-    let answer = store.answer(to: word, request.url.path, body)
-    let length = HeaderField("Content-Length", "\(answer.body.count)")
-    return .response(status: answer.status, headers: [length], body: answer.body)
+    let response = store.respond(to: word, request.url.path, body)
+    let length = HeaderField("Content-Length", "\(response.body.count)")
+    return .response(status: response.status, headers: [length], body: response.body)
   }
 
   private static let bytes = [UInt8](repeating: 7, count: 40_000)
@@ -75,14 +75,14 @@ struct TierContractTests {
 
   private func offer(_ transport: TieredTransport) throws {
     folder.write(String(decoding: Self.bytes, as: UTF8.self), to: Self.digest.hexadecimal)
-    let answer = OriginAnswer(
+    let response = OriginResponse(
       url: "https://origin.example/a",
       digest: Self.digest,
       size: Int64(Self.bytes.count),
       headers: HeaderBlock(),
-      answeredAt: clock.now().wall
+      respondedAt: clock.now().wall
     )
-    transport.offer([answer])
+    transport.offer([response])
     let limit = clock.now().uptime + .seconds(30)
     while transport.isWriting, clock.now().uptime < limit { _ = transport.wait(until: limit) }
   }
@@ -93,7 +93,7 @@ struct TierContractTests {
   ) throws -> TransferResult {
     // The origin is the same server, which has nothing under this name.
     var request = TransferRequest(id: TransferID(1), method: method, url: try server.url("/a"))
-    request.tierQuestion = TierQuestion(digest: Self.digest)
+    request.tierRequest = TierRequest(digest: Self.digest)
     transport.start(request)
     let limit = clock.now().uptime + .seconds(30)
     while clock.now().uptime < limit {
@@ -114,11 +114,11 @@ struct TierContractTests {
     #expect(transport.figures.written == 1 && transport.figures.troubles == 0)
     #expect(store.files.count == 2)
     let response = try result(transport).outcome.get()
-    #expect(response.status == 200 && response.toldByTierAt != nil)
+    #expect(response.status == 200 && response.tierRespondedAt != nil)
     #expect(staging.bytes(of: try #require(response.body)) == Self.bytes)
     let look = try result(transport, .head).outcome.get()
     #expect(look.headers["Content-Length"] == "40000" && look.body == nil)
-    #expect(look.toldByTierAt != nil)
+    #expect(look.tierRespondedAt != nil)
   }
 
   @Test("A body that the tier has is not sent again", arguments: Kind.allCases)

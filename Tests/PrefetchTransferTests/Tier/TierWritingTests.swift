@@ -15,16 +15,16 @@ struct TierWritingTests {
   private var figures: TierFigures { bench.transport?.figures ?? TierFigures(host: "") }
 
   /// Returns a response whose body is stored on this machine.
-  private func stored(_ path: String, _ text: String) -> OriginAnswer {
-    let answer = bench.record(path, text)
-    bench.bodies["object \(answer.digest.hexadecimal)"] = Array(text.utf8)
-    return answer
+  private func stored(_ path: String, _ text: String) -> OriginResponse {
+    let response = bench.record(path, text)
+    bench.bodies["object \(response.digest.hexadecimal)"] = Array(text.utf8)
+    return response
   }
 
-  private func offer(_ answers: OriginAnswer...) -> [String] {
-    bench.transport?.offer(answers)
+  private func offer(_ responses: OriginResponse...) -> [String] {
+    bench.transport?.offer(responses)
     _ = bench.ends()
-    return bench.takeAsked()
+    return bench.drainRequests()
   }
 
   private func refuse(_ status: Int, of part: String) {
@@ -36,17 +36,17 @@ struct TierWritingTests {
 
   @Test("A body is written before its record, and existing ones are not sent again")
   func order() throws {
-    let answer = stored("/a", "body of a")
-    #expect(offer(answer) == ["put body", "put record"])
-    #expect(bench.store.files[bench.path(of: answer.digest)] == Array("body of a".utf8))
-    #expect(bench.stored(answer.url) == answer)
+    let response = stored("/a", "body of a")
+    #expect(offer(response) == ["put body", "put record"])
+    #expect(bench.store.files[bench.path(of: response.digest)] == Array("body of a".utf8))
+    #expect(bench.stored(response.url) == response)
     #expect(figures.written == 1 && figures.writtenBytes == 9)
     #expect(offer(stored("/b", "body of a")) == ["put record"])
     #expect(bench.transport?.isWriting == false)
     // A body that came from the tier is not uploaded again.
     let digest = bench.put("body of c")
-    _ = try bench.response(to: bench.question("/c", digest))
-    _ = bench.takeAsked()
+    _ = try bench.response(to: bench.lookup("/c", digest))
+    _ = bench.drainRequests()
     #expect(offer(stored("/c", "body of c")) == ["put record"])
   }
 
@@ -63,9 +63,9 @@ struct TierWritingTests {
 
   @Test("A body without a record is written alone")
   func alone() {
-    var answer = stored("/a", "body of a")
-    answer.isBodyAlone = true
-    #expect(offer(answer) == ["put body"])
+    var response = stored("/a", "body of a")
+    response.isBodyAlone = true
+    #expect(offer(response) == ["put body"])
   }
 
   @Test("A server that refuses records gets bodies and is reported once")
@@ -114,17 +114,17 @@ struct TierWritingTests {
       count += 1
       return count <= 2 ? .notSent : nil
     }
-    let asked = offer(stored("/a", "a"))
-    #expect(asked == ["put body", "put body", "put body", "put record"])
+    let requests = offer(stored("/a", "a"))
+    #expect(requests == ["put body", "put body", "put body", "put record"])
     #expect(figures.written == 1 && figures.troubles == 0)
   }
 
   @Test("A few writes start, a limited number waits, and others are dropped and counted")
   func full() throws {
     bench.conduct = { request in if case .put = request.method { .never } else { nil } }
-    let answer = stored("/a", "body of a")
-    bench.transport?.offer([OriginAnswer](repeating: answer, count: 200_003))
-    #expect(bench.takeAsked().count == 8)
+    let response = stored("/a", "body of a")
+    bench.transport?.offer([OriginResponse](repeating: response, count: 200_003))
+    #expect(bench.drainRequests().count == 8)
     #expect(figures.troubles == 3 && figures.trouble?.code == .tooLarge)
     bench.site["/b"] = Site.Page("body of b")
     let request = try bench.request("/b")
@@ -137,6 +137,6 @@ struct TierWritingTests {
   func reading() throws {
     let reading = try TierBench()
     reading.transport?.offer([reading.record("/a", "a")])
-    #expect(reading.takeAsked() == [] && reading.transport?.isWriting == false)
+    #expect(reading.drainRequests() == [] && reading.transport?.isWriting == false)
   }
 }

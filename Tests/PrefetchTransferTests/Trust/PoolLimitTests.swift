@@ -46,7 +46,7 @@ struct PoolLimitTests {
   func line() throws {
     let shares = HostShares(workers: 1, connectionsPerHost: 3)
     var line = OriginLine(sharing: .unknown)
-    line.noteAnswer(isTextual: false)
+    line.recordResponse(isTextual: false)
     #expect(line.sharing == .multiplexed)
     var count = 0
     for number in 0..<20 {
@@ -55,7 +55,7 @@ struct PoolLimitTests {
       let request = TransferRequest(id: TransferID(number), url: url)
       line.enqueue(QueuedRequest(request, copy.assign(url)), pool: number % 2)
     }
-    line.noteAnswer(isTextual: false)
+    line.recordResponse(isTextual: false)
     while line.next({ _ in true }) != nil { count += 1 }
     #expect(count == 3)
   }

@@ -30,16 +30,16 @@ struct ReuseTests {
     return Shared(rules)
   }
 
-  private func ask(_ rules: Shared<ConnectionRules>?) throws -> TransferResult {
+  private func send(_ rules: Shared<ConnectionRules>?) throws -> TransferResult {
     try bench.result(of: bench.request(try server.url()) { $0.connection = rules })
   }
 
   @Test("A kept connection is not used under another policy")
   func keptConnection() throws {
-    #expect(try ask(nil).outcome.get().status == 200)
-    #expect(try ask(nil).figures.didReuseConnection)
+    #expect(try send(nil).outcome.get().status == 200)
+    #expect(try send(nil).figures.didReuseConnection)
     let before = server.record
-    guard case .failure(let failure) = try ask(pinning(ground.rsa.digest)).outcome else {
+    guard case .failure(let failure) = try send(pinning(ground.rsa.digest)).outcome else {
       Issue.record("the connection was used again")
       return
     }
@@ -47,14 +47,14 @@ struct ReuseTests {
     #expect(server.record.bytes == before.bytes)
     #expect(server.record.connections == before.connections + 1)
     // A refused connection must not affect a permitted one.
-    #expect(try ask(nil).outcome.get().status == 200)
+    #expect(try send(nil).outcome.get().status == 200)
     #expect(server.record.bytes > before.bytes)
   }
 
   @Test("A pinned connection is kept for requests with the same pins, whatever their source")
   func samePolicy() throws {
-    #expect(try ask(pinning(key.digest)).outcome.get().status == 200)
-    let second = try ask(pinning(key.digest))
+    #expect(try send(pinning(key.digest)).outcome.get().status == 200)
+    let second = try send(pinning(key.digest))
     #expect(try second.outcome.get().status == 200)
     #expect(second.figures.didReuseConnection)
     #expect(server.record.connections == 1)
@@ -66,12 +66,12 @@ struct ReuseTests {
       // Each rule has its own pool, so that each request makes a connection.
       var rules = ConnectionRules()
       rules.pins = [PinRule(leaf: [key.digest], authority: nil, entries: ["\(round)"])]
-      #expect(try ask(Shared(rules)).outcome.get().status == 200)
+      #expect(try send(Shared(rules)).outcome.get().status == 200)
     }
-    #expect(try ask(nil).outcome.get().status == 200)
+    #expect(try send(nil).outcome.get().status == 200)
     #expect(server.record.handshakes == 5)
     #expect(server.record.resumptions == 0)
-    #expect(throws: Failure.self) { try ask(pinning(ground.rsa.digest)).outcome.get() }
+    #expect(throws: Failure.self) { try send(pinning(ground.rsa.digest)).outcome.get() }
     #expect(server.record.requests == 5)
   }
 
@@ -95,14 +95,15 @@ struct ReuseTests {
   @Test("A pin that differs in the case of one letter is another pin")
   func letterCase() throws {
     let text = Base64.encode(key.digest.bytes)
-    let place = try #require(text.firstIndex { $0.isLetter })
-    let letter = text[place].isLowercase ? text[place].uppercased() : text[place].lowercased()
-    let swapped = text.replacingCharacter(at: place, with: letter)
+    let position = try #require(text.firstIndex { $0.isLetter })
+    let letter =
+      text[position].isLowercase ? text[position].uppercased() : text[position].lowercased()
+    let swapped = text.replacingCharacter(at: position, with: letter)
     let other = try #require(Base64.decode(swapped).flatMap { ContentDigest(bytes: $0) })
     try #require(other != key.digest)
-    #expect(try ask(pinning(key.digest)).outcome.get().status == 200)
+    #expect(try send(pinning(key.digest)).outcome.get().status == 200)
     let before = server.record.bytes
-    guard case .failure(let failure) = try ask(pinning(other)).outcome else {
+    guard case .failure(let failure) = try send(pinning(other)).outcome else {
       Issue.record("the pin was taken for the same")
       return
     }
@@ -118,16 +119,16 @@ struct ReuseTests {
     rules.pins = [pin]
     let shared = Shared(rules)
     for _ in 0..<3 {
-      #expect(try ask(shared).figures.unexpectedKey == key.digest)
+      #expect(try send(shared).figures.unexpectedKey == key.digest)
     }
     #expect(server.record.connections == 1)
-    #expect(try ask(nil).figures.unexpectedKey == nil)
+    #expect(try send(nil).figures.unexpectedKey == nil)
   }
 
   @Test("Rules equal to the settings share the settings' connections")
   func plainRules() throws {
-    #expect(try ask(nil).outcome.get().status == 200)
-    #expect(try ask(Shared(ConnectionRules())).figures.didReuseConnection)
+    #expect(try send(nil).outcome.get().status == 200)
+    #expect(try send(Shared(ConnectionRules())).figures.didReuseConnection)
     #expect(server.record.connections == 1)
   }
 
@@ -138,8 +139,8 @@ struct ReuseTests {
     let server = try TLSServer(options)
     var rules = ConnectionRules()
     rules.client = ground.clientFiles()
-    let plain = bench.request(try server.url())
-    #expect(try bench.response(to: plain).status == 200)
+    let standard = bench.request(try server.url())
+    #expect(try bench.response(to: standard).status == 200)
     #expect(!server.record.sawClientCertificate)
     let known = bench.request(try server.url()) { $0.connection = Shared(rules) }
     #expect(try bench.response(to: known).status == 200)
@@ -149,7 +150,7 @@ struct ReuseTests {
 }
 
 extension String {
-  fileprivate func replacingCharacter(at place: Index, with text: String) -> String {
-    self[..<place] + text + self[index(after: place)...]
+  fileprivate func replacingCharacter(at position: Index, with text: String) -> String {
+    self[..<position] + text + self[index(after: position)...]
   }
 }

@@ -22,10 +22,10 @@ struct TrustTests {
     }
     var rules = ConnectionRules()
     row.rules(ground, &rules)
-    let isPlain = rules == ConnectionRules()
+    let hasDefaults = rules == ConnectionRules()
     let url = try server.url("/secret", host: row.host)
     let result = try bench.result(
-      of: bench.request(url) { $0.connection = isPlain ? nil : Shared(rules) }
+      of: bench.request(url) { $0.connection = hasDefaults ? nil : Shared(rules) }
     )
     let record = server.record
     switch (row.outcome, result.outcome) {

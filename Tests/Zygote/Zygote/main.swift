@@ -16,12 +16,12 @@ private func warmUp(in folder: String) {
     """
   unsafe fputs(text, file)
   unsafe fclose(file)
-  let places = [
+  let options = [
     "-q", "--config", configuration, "--cache-dir", "\(folder)/cache", "--state-dir",
     "\(folder)/state",
   ]
   for command in ["run", "run", "plan", "list", "verify"] {
-    _ = Program.run(words: ["prefetch", command] + places)
+    _ = Program.run(words: ["prefetch", command] + options)
   }
 }
 

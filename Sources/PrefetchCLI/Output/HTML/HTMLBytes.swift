@@ -36,8 +36,8 @@ struct HTMLBytes {
     let spans = max(1, (length.microseconds + span - 1) / span)
     let number = min(Int64(Self.mostColumns), spans)
     var columns = [Int64](repeating: 0, count: Int(number))
-    for (place, count) in timeline.counts.enumerated() {
-      columns[Int(min(number - 1, Int64(place) * number / spans))] += count
+    for (index, count) in timeline.counts.enumerated() {
+      columns[Int(min(number - 1, Int64(index) * number / spans))] += count
     }
     return columns
   }
@@ -45,12 +45,12 @@ struct HTMLBytes {
   private func path(_ columns: [Int64], _ peak: Int64) -> String {
     var path = "M0 104"
     var last = -1.0
-    for (place, count) in columns.enumerated() {
+    for (index, count) in columns.enumerated() {
       var height = peak > 0 ? Self.height * Double(count) / Double(peak) : 0
       // A small amount stays visible.
       if count > 0 { height = max(height, 1) }
       if height != last {
-        path += "\(place == 0 ? "" : "H\(place)")V\(HTMLText.decimal(104 - height, places: 1))"
+        path += "\(index == 0 ? "" : "H\(index)")V\(HTMLText.decimal(104 - height, decimals: 1))"
       }
       last = height
     }

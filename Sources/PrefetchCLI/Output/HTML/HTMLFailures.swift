@@ -29,7 +29,7 @@ struct HTMLFailures {
       let others = Amounts.count(Int64(rest), "other")
       lines.append("<p class=\"quiet\">And \(others); see <code>prefetch log</code>.</p>")
     }
-    if let next = FailureLines(envelope: envelope, tellsAll: false).nextStep {
+    if let next = FailureLines(envelope: envelope, showsAll: false).nextStep {
       lines.append("<p>\(text.prose(next)).</p>")
     }
     return lines
@@ -38,15 +38,15 @@ struct HTMLFailures {
   /// Groups failures, largest group first, in stable order.
   private static func groups(_ failures: [ReportFailures.Trouble]) -> [[ReportFailures.Trouble]] {
     var groups: [[ReportFailures.Trouble]] = []
-    var places: [[String]: Int] = [:]
+    var indices: [[String]: Int] = [:]
     for failure in failures {
-      let key = failure.isForNoWayOut ? [] : [failure.host ?? failure.subject, failure.code]
-      let place = places[key] ?? groups.count
-      if place == groups.count {
-        places[key] = place
+      let key = failure.isNoRoute ? [] : [failure.host ?? failure.subject, failure.code]
+      let index = indices[key] ?? groups.count
+      if index == groups.count {
+        indices[key] = index
         groups.append([])
       }
-      groups[place].append(failure)
+      groups[index].append(failure)
     }
     return groups.enumerated().sorted { a, b in
       (b.element.count, a.offset) < (a.element.count, b.offset)
@@ -74,7 +74,7 @@ struct HTMLFailures {
   private func heading(_ group: [ReportFailures.Trouble]) -> String {
     guard group.count > 1 else { return text.breakable(group[0].subject) }
     let count = Amounts.count(Int64(group.count), "item or manifest", "items and manifests")
-    if group[0].isForNoWayOut { return count }
+    if group[0].isNoRoute { return count }
     let items = Amounts.count(Int64(group.count), "item")
     return "\(text.breakable(group[0].host ?? group[0].subject)): \(items)"
   }

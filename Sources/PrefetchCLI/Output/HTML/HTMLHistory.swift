@@ -44,13 +44,13 @@ struct HTMLHistory {
     let label =
       "Bytes that each of \(runs.count) runs received, the oldest first, at most \(Amounts.bytes(most)), "
       + "in the colours of how they ended"
-    let bars = runs.enumerated().map { place, run in
+    let bars = runs.enumerated().map { index, run in
       let share = most > 0 ? Double(run["bytes_wire"]) / Double(most) : 0
       let height = max(2, 100 * share)
       let title = "\(run.badge), \(Amounts.bytes(run["bytes_wire"]))"
       return """
-        <rect class="\(run.tone)" x="\(10 * place + 1)" width="8" \
-        y="\(HTMLText.decimal(104 - height, places: 1))" height="\(HTMLText.decimal(height, places: 1))">\
+        <rect class="\(run.tone)" x="\(10 * index + 1)" width="8" \
+        y="\(HTMLText.decimal(104 - height, decimals: 1))" height="\(HTMLText.decimal(height, decimals: 1))">\
         <title>\(HTMLText(envelope: envelope).escaped(title))</title></rect>
         """
     }

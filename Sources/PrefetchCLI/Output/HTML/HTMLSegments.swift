@@ -70,7 +70,7 @@ struct HTMLSegments {
     if let deferral = segment.deferral { words.append(ReportText.wording(of: deferral)) }
     if segment.isInterrupted { words.append("interrupted") }
     if let tree = segment.tree {
-      words.append("published, \(tree.placed) made, \(tree.removed) removed")
+      words.append("published, \(tree.created) made, \(tree.removed) removed")
     }
     guard !words.isEmpty else { return "" }
     return "<span class=\"about\">\(text.escaped(words.joined(separator: "; ")))</span>"

@@ -51,9 +51,9 @@ struct HTMLTable {
   }
 
   private func row(_ cells: [Cell]) -> String {
-    let markup = zip(columns, cells).enumerated().map { place, pair in
+    let markup = zip(columns, cells).enumerated().map { index, pair in
       let (column, cell) = pair
-      guard place > 0 else {
+      guard index > 0 else {
         return "<th role=\"rowheader\" scope=\"row\">\(cell.content)</th>"
       }
       let classes = [column.isNumber ? "number" : "", cell.tone, cell.isNothing ? "none" : ""]

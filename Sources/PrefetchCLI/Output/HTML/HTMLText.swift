@@ -28,9 +28,9 @@ struct HTMLText {
   /// Escapes a message; backticks become quotes, since their content may be foreign.
   func message(_ text: String) -> String {
     escaped(text).split(separator: "`", omittingEmptySubsequences: false).enumerated()
-      .map { place, part in
-        guard place > 0 else { return String(part) }
-        return place.isMultiple(of: 2) ? "”\(part)" : "“\(part)"
+      .map { index, part in
+        guard index > 0 else { return String(part) }
+        return index.isMultiple(of: 2) ? "”\(part)" : "“\(part)"
       }
       .joined()
   }
@@ -70,19 +70,19 @@ struct HTMLText {
     let microseconds = max(0, duration.microseconds)
     switch microseconds {
     case 0: return "0 ms"
-    case ..<9950: return "\(decimal(Double(microseconds) / 1000, places: 1)) ms"
+    case ..<9950: return "\(decimal(Double(microseconds) / 1000, decimals: 1)) ms"
     case ..<999_500: return "\(Int((Double(microseconds) / 1000).rounded())) ms"
-    case ..<10_000_000: return "\(decimal(Double(microseconds) / 1_000_000, places: 2)) s"
+    case ..<10_000_000: return "\(decimal(Double(microseconds) / 1_000_000, decimals: 2)) s"
     default: return Amounts.duration(duration)
     }
   }
 
-  /// Formats a number with at most `places` decimals and no trailing zeros.
-  static func decimal(_ value: Double, places: Int) -> String {
-    let scale = places == 1 ? 10 : 100
+  /// Formats a number with at most `decimals` decimals and no trailing zeros.
+  static func decimal(_ value: Double, decimals: Int) -> String {
+    let scale = decimals == 1 ? 10 : 100
     let whole = Int((value * Double(scale)).rounded())
     var digits = String(whole % scale)
-    digits = String(repeating: "0", count: max(0, places - digits.count)) + digits
+    digits = String(repeating: "0", count: max(0, decimals - digits.count)) + digits
     while digits.last == "0" { digits.removeLast() }
     return digits.isEmpty ? "\(whole / scale)" : "\(whole / scale).\(digits)"
   }

@@ -70,14 +70,14 @@ struct HTMLTransfers {
 
   private func about(_ entry: TransferLog.Transfer) -> String {
     let request = entry.request
-    var words = [answer(request)]
+    var words = [response(request)]
     if request.isRetry { words.append("a retry") }
     if request.wireBytes > 0 { words.append(Amounts.bytes(request.wireBytes)) }
     words.append(HTMLText.span(entry.length))
     return words.joined(separator: " · ")
   }
 
-  private func answer(_ request: RequestResult) -> String {
+  private func response(_ request: RequestResult) -> String {
     if let status = request.status {
       return status < 400 ? String(status) : "<span class=\"bad\">\(status)</span>"
     }
@@ -87,12 +87,16 @@ struct HTMLTransfers {
   private func bar(_ entry: TransferLog.Transfer) -> String {
     let phases = TransferPhases(entry.request)
     let title = "began at \(HTMLText.span(entry.start)): \(phases.text)"
-    var rects = phases.parts.map { part in
-      rect(part.phase.rawValue, from: entry.start + part.from, to: entry.start + part.to)
+    var rects = phases.intervals.map { interval in
+      rect(
+        interval.phase.rawValue,
+        from: entry.start + interval.from,
+        to: entry.start + interval.to
+      )
     }
     if rects.isEmpty { rects = [rect("waiting", from: entry.start, to: entry.end)] }
     if entry.request.status == nil {
-      let end = min(place(entry.end), Self.width - 6)
+      let end = min(offset(of: entry.end), Self.width - 6)
       rects.append(
         "<rect class=\"failed\" x=\"\(Self.coordinate(end))\" width=\"6\" height=\"10\"/>"
       )
@@ -104,19 +108,19 @@ struct HTMLTransfers {
   }
 
   private func rect(_ shape: String, from start: Duration, to end: Duration) -> String {
-    let left = min(place(start), Self.width - Self.leastWidth)
-    let width = max(place(end) - left, Self.leastWidth)
+    let left = min(offset(of: start), Self.width - Self.leastWidth)
+    let width = max(offset(of: end) - left, Self.leastWidth)
     return """
       <rect class="\(shape)" x="\(Self.coordinate(left))" width="\(Self.coordinate(width))" height="10"/>
       """
   }
 
-  private func place(_ time: Duration) -> Double {
+  private func offset(of time: Duration) -> Double {
     Self.width * Double(time.microseconds) / Double(length.microseconds)
   }
 
   private static func coordinate(_ value: Double) -> String {
-    HTMLText.decimal(value, places: 1)
+    HTMLText.decimal(value, decimals: 1)
   }
 
   // MARK: The slowest
@@ -148,7 +152,7 @@ struct HTMLTransfers {
     let address =
       figures.remoteAddress.map { "<span class=\"about\">\(text.escaped($0))</span>" } ?? ""
     return [
-      HTMLTable.Cell(name(entry) + address), HTMLTable.Cell(answer(request)),
+      HTMLTable.Cell(name(entry) + address), HTMLTable.Cell(response(request)),
       figures.httpVersion.map { HTMLTable.Cell($0) } ?? .nothing,
       span(figures.dns), span(figures.connect), span(figures.tls), span(figures.firstByte),
       span(figures.total), HTMLTable.Cell(bytes: figures.requestBytes ?? 0),

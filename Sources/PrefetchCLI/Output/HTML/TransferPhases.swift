@@ -22,7 +22,7 @@ struct TransferPhases {
     }
   }
 
-  struct Part {
+  struct Interval {
     var phase: Phase
     var from: Duration
     var to: Duration
@@ -30,7 +30,7 @@ struct TransferPhases {
     var length: Duration { to - from }
   }
 
-  private(set) var parts: [Part] = []
+  private(set) var intervals: [Interval] = []
 
   init(_ request: RequestResult) {
     let figures = request.figures
@@ -68,11 +68,11 @@ struct TransferPhases {
   ) {
     let end = min(end, total)
     guard end > reached else { return }
-    parts.append(Part(phase: phase, from: reached, to: end))
+    intervals.append(Interval(phase: phase, from: reached, to: end))
     reached = end
   }
 
   var text: String {
-    parts.map { "\($0.phase.name) \(HTMLText.span($0.length))" }.joined(separator: ", ")
+    intervals.map { "\($0.phase.name) \(HTMLText.span($0.length))" }.joined(separator: ", ")
   }
 }

@@ -1,0 +1,30 @@
+enum InventoryRequest: Hashable, Sendable {
+  /// Whether a changed list would remove anything.
+  case judge(segment: Int)
+  /// Whether the cache holds every file that a stored index page names.
+  case page(document: Int)
+  case plan(segment: Int, rejected: [RejectedEntry])
+  /// Whether a segment has usable items although its manifest failed.
+  case settle(segment: Int)
+  case removals
+}
+
+/// Work that waits for the inventory, which the run reads once and only on demand.
+struct InventoryRequests: Sendable {
+  private var waiting: [InventoryRequest] = []
+  private(set) var isRead = false
+
+  var isEmpty: Bool { waiting.isEmpty }
+
+  /// Returns whether the inventory must be read now.
+  mutating func add(_ request: InventoryRequest) -> Bool {
+    waiting.append(request)
+    return waiting.count == 1
+  }
+
+  mutating func end() -> [InventoryRequest] {
+    isRead = true
+    defer { waiting = [] }
+    return waiting
+  }
+}
