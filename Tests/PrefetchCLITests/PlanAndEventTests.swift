@@ -207,7 +207,7 @@ struct EventLineTests {
       segments: ["s"],
       state: .cached,
       action: .fetch,
-      reason: "declared no more"
+      reason: "no longer declared"
     )
     item.outcome = outcome
     change(&item)

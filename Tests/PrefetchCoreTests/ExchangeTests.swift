@@ -120,7 +120,7 @@ import Testing
     },
     Row(name: "upgrade", url: "http://a.example/", targets: ["https://a.example/"], last: "ask"),
     Row(
-      name: "to a scheme that nobody fetches",
+      name: "to an unsupported scheme",
       targets: ["file:///etc/passwd"],
       last: "redirect_forbidden"
     ),

@@ -56,7 +56,7 @@ import Testing
     Row(name: "those without a time after all others", keep: 3, expected: ["a.gz", "old", "new"]),
     Row(name: "the newest of those taken", include: ["*.txt"], keep: 1, expected: ["b/c.txt"]),
     Row(
-      name: "no more than there are",
+      name: "at most as many as exist",
       keep: 100,
       expected: ["a.gz", "b/c.txt", "d.txt", "old", "ä ö", "new"]
     ),

@@ -31,7 +31,7 @@ struct OrderWitness {
       dispatcher.wire.transferCount + dispatcher.begun.count(of: .preparations) + lookedUp
       >= min(dispatcher.request.policy.concurrency, dispatcher.network?.transferLimit ?? .max)
     for other in waiting where mayUse(other, &dispatcher, now: now) {
-      if !isFull { problems.append("\(other.job) waits for nobody") }
+      if !isFull { problems.append("\(other.job) waits for no other job") }
       if !started.isEmpty { contestedCount += 1 }
       for one in started where other.rank < one.rank {
         problems.append("\(one.job) started before \(other.job)")

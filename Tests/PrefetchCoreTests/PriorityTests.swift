@@ -65,7 +65,7 @@ import Testing
     ),
     Case(name: "one that is gone", replies: [.refusal(404)], expected: ["a/one.json"] + others),
     Case(
-      name: "one that fails once: nobody waits while it waits, and then it goes first again",
+      name: "one that fails once: no other waits for it, and then it is first again",
       replies: [.refusal(500), .success],
       expected: ["a/one.json", "a/fifty.json"] + items("fifty", 3) + ["a/none.json", "a/none/0"]
         + ["a/none/1", "a/none/2"] + whole("one", 3)

@@ -181,7 +181,7 @@ struct RegistrationTests {
       )
     ),
     Story(
-      "a clock that was ahead holds nobody back",
+      "a clock that was ahead defers nothing",
       Run(at: 1_000_000, response: timeout, sendsRequest: true, status: "waiting timeout"),
       Run(at: 0, response: grant(), sendsRequest: true, status: "registered one")
     ),

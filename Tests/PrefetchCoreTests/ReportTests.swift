@@ -76,7 +76,7 @@ import Testing
       $0.states = [(.failed, true)]
       $0.hasResponse = false
     },
-    row("connectivity, but somebody answered", .incomplete) {
+    row("connectivity, but a server responded", .incomplete) {
       $0.items = [(.dns, true)]
       $0.states = [(.incomplete, true)]
     },
@@ -123,7 +123,7 @@ import Testing
       $0.items = [(.gone, true)]
       $0.isUsable = false
     },
-    row("get of what is there no more, whatever is still stored", .nothing) {
+    row("get of a removed file, with or without a stored copy", .nothing) {
       $0.mode = .get
       $0.items = [(.gone, true), (.http, true)]
     },

@@ -186,7 +186,7 @@ struct SimulatedWorld {
     case .release(let urls):
       for url in urls {
         guard let count = claimed[url] else {
-          problems.append("\(url) was released, and nobody had it")
+          problems.append("\(url) was released without an owner")
           continue
         }
         claimed[url] = count > 1 ? count - 1 : nil
@@ -215,7 +215,7 @@ struct SimulatedWorld {
       adoptedSize: preparation.digest != nil && generator.happens(20) ? 10 : nil
     )
     guard let url = preparation.claimed else { return prepared }
-    if !hasGuest { problems.append("\(url) was claimed, and nobody else is there") }
+    if !hasGuest { problems.append("\(url) was claimed without another run") }
     prepared.isClaimed = guest.happens(70)
     guard prepared.isClaimed == true else {
       prepared.stored = nil
@@ -229,7 +229,7 @@ struct SimulatedWorld {
   }
 
   private mutating func look(for number: Int, _ url: String, isClaim: Bool) -> Event {
-    if !hasGuest { problems.append("\(url) was looked up, and nobody else is there") }
+    if !hasGuest { problems.append("\(url) was looked up without another run") }
     guard !isClaim || guest.happens(70) else {
       return .documentFound(number, isGranted: false, nil)
     }
@@ -410,7 +410,7 @@ extension SimulatedWorld {
       return TransferResult(.failure(Failure(.cancelled, "cancelled")), figures: figures)
     }
     if transfer.url.host == lostHost {
-      let failure = Failure(.connect, "nobody there", isTransient: generator.happens(50))
+      let failure = Failure(.connect, "no server", isTransient: generator.happens(50))
       return TransferResult(.failure(failure), figures: figures)
     }
     let isConditional = transfer.headers.contains { $0.name == "If-None-Match" }
@@ -513,7 +513,7 @@ extension SimulatedWorld {
 
   private mutating func reading(of source: ManifestSource) -> Result<Manifest, Failure> {
     if source.proof != nil, generator.happens(10) {
-      return .failure(Failure(.signature, "somebody else's"))
+      return .failure(Failure(.signature, "of another publisher"))
     }
     switch Int.random(in: 0..<100, using: &generator) {
     case ..<8: return .failure(Failure(.manifestInvalid, "line 1, column 1: no"))

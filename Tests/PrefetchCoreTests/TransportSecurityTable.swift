@@ -133,7 +133,7 @@ enum TransportSecurityTable {
 
   private static let switches =
     rows(
-      "arbitrary loads, for whoever has no entry",
+      "arbitrary loads, for hosts without an entry",
       rules(
         ["a.example": closedBelow, "b.example": open, "192.0.2.0/24": closed],
         arbitrary: true

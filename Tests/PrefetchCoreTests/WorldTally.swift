@@ -56,7 +56,7 @@ struct WorldTally {
       endsBySegment[segment, default: [:]][.fetch, default: 0] += Int64(arrivals.count)
       arrivedCount += arrivals.count
       for arrival in arrivals where !stored.contains(arrival.url) {
-        problems.append("\(arrival.url) is told as new and was not stored")
+        problems.append("\(arrival.url) is reported as new and was not stored")
       }
     case .itemSettled(let item):
       check(item, in: mode)
@@ -94,7 +94,7 @@ struct WorldTally {
     }
     let isNew = item.action == .fetch || item.action == .update
     if isNew, item.isStored, mode != .plan, !stored.contains(item.url) {
-      problems.append("\(item.url) is told as new and was not stored")
+      problems.append("\(item.url) is reported as new and was not stored")
     }
   }
 

@@ -38,7 +38,7 @@ import Testing
     let transport = FakeTransport(staging: bench.store) { request in
       request.url.host == "127.0.0.1"
         ? .response(status: 200, headers: [], body: [65])
-        : .failure(Failure(code, "nobody there", isTransient: true))
+        : .failure(Failure(code, "no server", isTransient: true))
     }
     let urls = try (0..<6).map { try WebURL("https://h\($0).example/x") }
     let here = try WebURL("https://127.0.0.1/x")
@@ -53,7 +53,7 @@ import Testing
       #expect(failures == Array(repeating: .noRoute, count: 6))
     } else {
       #expect(away.count > 6)
-      #expect(failures.allSatisfy { $0.message.hasPrefix("nobody there") })
+      #expect(failures.allSatisfy { $0.message.hasPrefix("no server") })
     }
   }
 

@@ -22,7 +22,7 @@ struct StartTests {
 
   @Test(
     "The binary ends with 1 and does nothing where it cannot read its arguments",
-    .enabled(if: mayHideProcesses, "needs a mount that nobody else sees (unshare)")
+    .enabled(if: mayHideProcesses, "needs a private mount (unshare)")
   )
   func readsNoWords() throws {
     let home = try Home()

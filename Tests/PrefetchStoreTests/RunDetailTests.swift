@@ -49,7 +49,7 @@ struct RunDetailTests {
     #expect(runs["b"]?.map(\.finished) == [Instant(seconds: 2)])
     #expect(runs["b"]?.map(\.items) == [1] && runs["b"]?.map(\.failed) == [2])
     #expect(try state.segmentRuns(of: "home", atMost: 1)["a"]?.map(\.run) == ["home-3"])
-    #expect(try state.segmentRuns(of: "nobody", atMost: 1).isEmpty)
+    #expect(try state.segmentRuns(of: "unknown", atMost: 1).isEmpty)
   }
 
   @Test("Details are removed with their run")

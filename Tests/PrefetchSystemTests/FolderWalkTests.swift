@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test func `A file that nobody touches is read`() throws {
+  @Test func `An unchanged file is read`() throws {
     #expect(try read(walk()) == nil)
   }
 

@@ -4,7 +4,7 @@ import PrefetchSystem
 import Testing
 
 @Suite(.serialized) struct ProcessTests {
-  @Test func `A full device is told from a reader that went away`() {
+  @Test func `A full device differs from a reader that ended`() {
     let full = unsafe open("/dev/full", O_WRONLY)
     defer { close(full) }
     let output = StandardOutput(descriptor: full)

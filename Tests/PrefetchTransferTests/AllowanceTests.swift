@@ -62,7 +62,7 @@ struct AllowanceTests {
       // Nothing is left for the next request.
       let next = try bench.result(of: self.request(bench, try server.url("/next"), allowed))
       guard case .failure(let failure) = next.outcome else {
-        Issue.record("bytes were taken that nobody may have")
+        Issue.record("bytes were taken without permission")
         continue
       }
       #expect(failure.code == .cancelled)

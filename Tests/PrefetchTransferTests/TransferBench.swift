@@ -69,7 +69,7 @@ final class TransferBench {
           #expect(results[id] == nil, "\(id) finished twice")
           results[id] = result
         case .judged(let id, _):
-          Issue.record("\(id) was judged, and nobody asked for that")
+          Issue.record("\(id) was judged without a request")
         }
       }
     }

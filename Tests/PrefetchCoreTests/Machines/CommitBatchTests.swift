@@ -66,7 +66,7 @@ struct CommitBatchTests {
     "A batch is due by its size, its age, or other waiters",
     arguments: [
       Due(testDescription: "not at once", isDue: false),
-      Due(testDescription: "where nothing else is under way", isIdle: true, isDue: true),
+      Due(testDescription: "where nothing else is in flight", isIdle: true, isDue: true),
       Due(testDescription: "after its patience", after: .seconds(1), isDue: true),
       Due(testDescription: "not before that", after: .milliseconds(999), isDue: false),
       Due(

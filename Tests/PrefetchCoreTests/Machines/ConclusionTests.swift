@@ -71,7 +71,7 @@ struct ConclusionTests {
         conclusion: "again, plain"
       ),
       Row(
-        testDescription: "304 that nobody asked for is no body",
+        testDescription: "unrequested 304 is no body",
         status: 304,
         tag: "\"a\"",
         hasBody: false,

@@ -109,7 +109,7 @@ struct SegmentsTests {
     #expect((segments[0].quietUntil < Self.now) == row.isOpen)
     #expect(segments[0].usableBytes == (row.isUsable ? 10 : 0))
     let again = segments.newResult(of: 0)
-    #expect(again == nil, "it is told once")
+    #expect(again == nil, "it is reported once")
   }
 
   @Test("A planned fetch counts as usable in a dry run, unless it failed or is deferred")
@@ -135,7 +135,7 @@ struct SegmentsTests {
     #expect(segments[0].usableBytes == 20 && ended?.state == .current)
     segments.uncountEvicted(10, in: 0, isRequired: true)
     let changed = segments.newResult(of: 0)
-    #expect(changed?.state == .incomplete, "it is told again")
+    #expect(changed?.state == .incomplete, "it is reported again")
   }
 
   @Test("A segment is not done during planning or publishing")

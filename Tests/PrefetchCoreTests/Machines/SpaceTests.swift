@@ -99,7 +99,7 @@ struct SpaceTests {
         expected: "room 100 disk -"
       ),
       First(
-        testDescription: "has no more than the limit",
+        testDescription: "has at most the limit",
         space: { SpaceTests.space(limit: 100) },
         size: 101,
         expected: "parked"

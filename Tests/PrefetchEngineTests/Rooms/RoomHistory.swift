@@ -142,7 +142,7 @@ final class RoomHistory {
       if failure == nil { object("\(item.url) is not stored, and nothing is said of it") }
     }
     for item in report.items where wasAlone && item.isUsable && !stored.contains(item.url) {
-      object("\(item.url) is told to be here, and is not")
+      object("\(item.url) is reported as stored, and is not")
     }
     let failures = report.items.count { $0.failure != nil }
     if report.totals.failed != Int64(failures) {

@@ -120,7 +120,7 @@ struct EventCommandTests {
     #expect(reversed.status == 64, "\(reversed)")
     let seen = try home.run("event", "list", "--json").json().list("events")
     #expect(seen.allSatisfy { $0.text("url") == film && $0.text("provider") == "films" })
-    #expect(seen.count == 5 && server.requests.count == 4, "nobody is asked for anything")
+    #expect(seen.count == 5 && server.requests.count == 4, "no request is sent")
   }
 
   @Test("`event consume --at` records a time in the past and refuses one in the future")

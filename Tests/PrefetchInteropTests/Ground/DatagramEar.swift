@@ -7,7 +7,10 @@ final class DatagramEar {
 
   init(_ port: Int) throws {
     descriptor = LoopbackPort.datagramSocket()
-    try #require(LoopbackPort.bind(descriptor, to: port), "nobody else may have UDP port \(port)")
+    try #require(
+      LoopbackPort.bind(descriptor, to: port),
+      "no other process may have UDP port \(port)"
+    )
   }
 
   deinit {

@@ -11,7 +11,10 @@ final class DatagramRelay: Sendable {
 
   init(from port: Int, to target: Int, limit: Int) throws {
     let entrance = LoopbackPort.datagramSocket()
-    try #require(LoopbackPort.bind(entrance, to: port), "nobody else may have UDP port \(port)")
+    try #require(
+      LoopbackPort.bind(entrance, to: port),
+      "no other process may have UDP port \(port)"
+    )
     let isStopped = isStopped
     thread = try #require(
       NativeThread {

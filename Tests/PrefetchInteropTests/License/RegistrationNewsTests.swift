@@ -59,6 +59,6 @@ struct RegistrationNewsTests {
     let moved = try home.shell("\(Namespace.begin) '\(away) run -q --events moved'")
     #expect(moved.status != 0, "\(moved)")
     #expect(try news("moved").map { $0.text("event") } == ["registration.failed"])
-    #expect(license.keys.count == 1, "nobody answers there")
+    #expect(license.keys.count == 1, "no server answers there")
   }
 }

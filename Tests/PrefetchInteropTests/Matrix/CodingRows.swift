@@ -52,14 +52,14 @@ enum CodingRows {
         .respond(200, [("Content-Encoding", coding)], body: Coded.gzip(Coded.gzip(scene.body)))
       }
     } + [
-      Row("deflate that nobody asked for", "bad_response 4", "bad_response 3", "bad_response 4") {
+      Row("deflate that was not requested", "bad_response 4", "bad_response 3", "bad_response 4") {
         scene in
         .respond(200, [("Content-Encoding", "deflate")], body: Coded.zlib(scene.body))
       }
     ]
 
   private static let unasked = [
-    Row("gzip that nobody asked for", "added 0 x1", "updated 0 x1", "added 0") { scene in
+    Row("gzip that was not requested", "added 0 x1", "updated 0 x1", "added 0") { scene in
       .respond(200, [("Content-Encoding", "gzip")], body: Coded.gzip(scene.body))
     }
     .with { $0.path = "/film.mp4" },

@@ -34,7 +34,7 @@ enum RangeRows {
       $0.segment = "expect: { mime: video/mp4 }"
       $0.interrupted = half("Content-Type: video/mp4", "Content-Length: 2097152")
     },
-    part("the rest of a whole whose size nobody had told", "added 0 x1") { scene in
+    part("the rest of a body of unknown size", "added 0 x1") { scene in
       scene.part { [scene.range($0), "ETag: \(Scene.tag)"] }
     }
     .with {

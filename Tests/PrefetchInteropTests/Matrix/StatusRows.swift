@@ -26,7 +26,7 @@ enum StatusRows {
     Row("endless 103 with a header", "bad_response 4", "bad_response 3", "bad_response 4") { _ in
       Script([.repeatForever(Array("HTTP/1.1 103 Hints\r\nLink: </a>\r\n\r\n".utf8))])
     },
-    Row("101 that nobody asked for", "bad_response 4", "bad_response 3", "bad_response 4") { _ in
+    Row("101 that was not requested", "bad_response 4", "bad_response 3", "bad_response 4") { _ in
       .raw("HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\nhello")
     },
   ]

@@ -216,7 +216,7 @@ struct StreamTests {
       start.headers([(":status", "200"), (":status", "404")]).data(body, isLast: true)
     ),
     StreamRow(
-      "a promise that nobody wants",
+      "an unwanted promise",
       "reset|bad_response 69|4",
       start.frame(5, 4, [0, 0, 0, 2, 0x82]).head(length: size).data(body, isLast: true)
     ),

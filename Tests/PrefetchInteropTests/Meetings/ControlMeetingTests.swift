@@ -94,7 +94,7 @@ struct ControlMeetingTests {
     #expect(try home.run("path", server.address("/b")).status == 4)
     configure(["/b"])
     try expectRun()
-    #expect(try home.run("path", server.address("/a")).status == 0, "nobody removes what is paused")
+    #expect(try home.run("path", server.address("/a")).status == 0, "a paused item stays")
     #expect(try home.run("resume", server.address("/a")).status == 0)
     #expect(try home.run("gc").status == 0)
     try expectRun()
@@ -163,7 +163,7 @@ struct ControlMeetingTests {
     let none = "download: { behavior: none }\ncache: { min_free: 0, ttl: 0s }"
     configure(["/a", "/b", "/c"], none)
     try expectRun()
-    #expect(server.requests.count == 3, "nobody is asked about it")
+    #expect(server.requests.count == 3, "no request is sent for it")
     configure(["/a", "/b"], none)
     #expect(try plan() == ["remove c"])
     try expectRun()

@@ -57,11 +57,11 @@ struct MissionTests {
       0-1 M  No number.
       == Partly or missing
       000-02 S  Another one.
-        because nobody needs it
+        because it is not needed
       """
     let mission = Mission(text)
     #expect(mission.facts.map(\.tests) == [["ATests/a", "b.txt", "CTests/c"], []])
-    #expect(mission.facts.map(\.reason) == [nil, "nobody needs it"])
+    #expect(mission.facts.map(\.reason) == [nil, "it is not needed"])
     #expect(mission.facts.map(\.isPartly) == [false, true])
     #expect(mission.unclear == ["0-1 M  No number."])
     let source = """

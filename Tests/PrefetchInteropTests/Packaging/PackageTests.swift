@@ -138,7 +138,7 @@ struct PackageTests {
       ("a digest", String(digest), "", "true", nil),
       ("a signature", "", String(key), "true", nil),
       ("both", String(digest), String(key), "true", nil),
-      ("nobody", "", "", "true", "give `sha256` or `public-key`"),
+      ("no signature", "", "", "true", "give `sha256` or `public-key`"),
       ("another digest", wrong, "", "true", "does not have `sha256`"),
       ("another digest beside a signature", wrong, String(key), "true", "does not have `sha256`"),
       ("another key", "", String(other), "true", "not signed by `public-key`"),

@@ -6,7 +6,7 @@ import Testing
   "A published tree that was changed",
   .enabled(if: Binary.isGiven, "\(Binary.absence)"),
   .enabled(if: Nginx.isInstalled, "needs nginx"),
-  .enabled(if: getuid() == 0, "needs root, to be somebody else as well")
+  .enabled(if: getuid() == 0, "needs root, to act as another user as well")
 )
 struct ChangedTreeTests {
   enum Deed: String, CaseIterable {

@@ -178,7 +178,7 @@ struct AdTests {
     #expect(ad.text("ads.0.system") == "ours" && ad.text("ads.0.system_version") == "1")
     #expect(ad.text("ads.0.extensions.VirtualCurrency") == "coins")
     #expect(ad.text("ads.0.extensions.RewardPerView") == "5")
-    #expect(ad.at("ads.0.extensions")?.mapping?.count == 2, "addresses are for nobody")
+    #expect(ad.at("ads.0.extensions")?.mapping?.count == 2, "addresses are left out")
     let path = try home.run("path", "4711")
     #expect(FileTree.read(String(path.lines[0])) == FileTree.read(home.path("screen/4711.mp4")))
     let serving = try Serving(home)

@@ -112,7 +112,7 @@ struct StreamPlayTests {
       let followed = try home.shell("ffmpeg -v error -i '\(own)' -f null - 2>&1")
       #expect(followed.status == 0 && followed.output.isEmpty, "\(own): \(followed)")
     }
-    #expect(server.requests.count == requestCount, "nobody asks the origin to play")
+    #expect(server.requests.count == requestCount, "playing sends no request to the origin")
     if seconds > 0 {
       let one = try #require(server.requests(of: "/one.ts").first)
       #expect(one.headers["Range"]?.hasPrefix("bytes=0-") == true)

@@ -49,19 +49,20 @@ struct TierDoctorTests {
 
   /// Faults of a server that make it unusable as a tier.
   enum Trouble: String, CaseIterable {
-    case nobody, silence, login, busy, moved, refusal, writeRefusal, noWriting, noFolders, full,
+    case unreachable, silence, login, busy, moved, refusal, writeRefusal, noWriting, noFolders,
+      full,
       other
 
     var isOfWriting: Bool {
       switch self {
       case .writeRefusal, .noWriting, .noFolders, .full: true
-      case .nobody, .silence, .login, .busy, .moved, .refusal, .other: false
+      case .unreachable, .silence, .login, .busy, .moved, .refusal, .other: false
       }
     }
 
     var word: String {
       switch self {
-      case .nobody, .silence: "cannot be asked"
+      case .unreachable, .silence: "cannot be asked"
       case .login: "another kind of server"
       case .busy: "503"
       case .moved: "redirects of it are not followed"
@@ -77,7 +78,7 @@ struct TierDoctorTests {
       { request, _ in
         guard self.isOfWriting == (request.method == "PUT") else { return nil }
         switch self {
-        case .nobody: return nil
+        case .unreachable: return nil
         case .silence: return Script([.silence])
         case .login: return .respond(200, text: "<html>log in</html>")
         case .busy: return .respond(503, [("Retry-After", "3600")])
@@ -102,7 +103,7 @@ struct TierDoctorTests {
     let nowhere = "url: \"http://127.0.0.1:\(LoopbackPort.free())/t\", "
     let timeout = trouble == .silence ? "500ms" : "30s"
     for isRequired in [false, true] {
-      let address = trouble == .nobody ? nowhere : ""
+      let address = trouble == .unreachable ? nowhere : ""
       let home = try ground.machine(
         "\(address)mode: read_write, required: \(isRequired), timeout: \(timeout)"
       )

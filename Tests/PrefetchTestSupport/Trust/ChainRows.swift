@@ -82,7 +82,7 @@ extension TrustRow {
     TrustRow("a certificate for servers and clients", .accepted) {
       .init(try $0.leaf { $0.extensions["extendedKeyUsage"] = "serverAuth,clientAuth" })
     },
-    TrustRow("a critical extension that nobody knows", .refused(.certificate, "critical")) {
+    TrustRow("an unknown critical extension", .refused(.certificate, "critical")) {
       .init(try $0.leaf { $0.extensions["1.2.3.4.5"] = "critical,DER:05:00" })
     },
   ]

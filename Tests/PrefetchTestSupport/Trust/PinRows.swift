@@ -65,7 +65,7 @@ extension TrustRow {
     ),
     row("a match that would only be told", .accepted, leaf: { [$0.rsa] }, onlyReports: true),
     TrustRow(
-      "a pin that holds beside one that is told",
+      "a pin that holds and one that is reported",
       .refused(.pinMismatch, ""),
       rules: { ground, rules in
         rules.pins = [pin(leaf: [ground.rsa], onlyReports: true), pin(leaf: [ground.client.key])]
@@ -89,7 +89,7 @@ extension TrustRow {
       server: { .init(try leaf($0), $0.weakRoot, $0.intermediate) }
     ),
     TrustRow(
-      "a pinned key that nobody vouches for",
+      "a pinned key without a certificate authority",
       .refused(.certificate, "self-signed"),
       rules: { ground, rules in
         rules.pins = [pin(leaf: [ground.rsa])]
@@ -99,7 +99,7 @@ extension TrustRow {
       }
     ),
     TrustRow(
-      "a pinned authority that nobody trusts",
+      "a pinned authority that is not trusted",
       .refused(.certificate, "self-signed"),
       rules: { ground, rules in
         rules.pins = [pin(authority: [ground.stranger.key])]

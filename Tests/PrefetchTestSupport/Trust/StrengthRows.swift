@@ -94,7 +94,7 @@ extension TrustRow {
     TrustRow("no encryption", .refused(.transportSecurity, "safe enough")) {
       try offering($0, ciphers: "ECDHE-RSA-NULL-SHA")
     },
-    TrustRow("nobody's key", .refused(.transportSecurity, "safe enough")) {
+    TrustRow("an unknown key", .refused(.transportSecurity, "safe enough")) {
       try offering($0, ciphers: "AECDH-AES128-SHA")
     },
     TrustRow("a pre-shared key only", .refused(.transportSecurity, "safe enough")) {

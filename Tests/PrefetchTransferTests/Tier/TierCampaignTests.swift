@@ -136,7 +136,7 @@ private final class Play {
 
   private func conduct(_ request: TransferRequest) -> TierBench.Reply? {
     if bench.fake?.isInFlight(request.id) == true {
-      problems.append("\(request.id.number) is under way twice")
+      problems.append("\(request.id.number) is in flight twice")
     }
     if random.happens(5) { return .notSent }
     if TierBench.isAtTier(request) {
@@ -172,19 +172,19 @@ private final class Play {
     if isFromTier {
       let digest = request.tierRequest?.digest
       guard digest != nil || isTrusted && request.tierRequest?.granted != nil else {
-        return problems.append("\(url) was told by one that may not tell it")
+        return problems.append("\(url) was reported by a source that may not report it")
       }
       switch response.status {
       case 304:
         let isKnown = known[url, default: []].contains { Site.Page($0).entityTag == tag }
-        if !isKnown { problems.append("\(url) was confirmed by nobody") }
+        if !isKnown { problems.append("\(url) was confirmed by no source") }
       case 302: break
       default:
         guard request.method == .get else { return }
         let isRight =
           digest.map { body in response.body?.digest == body }
           ?? (text.map(known[url, default: []].contains) == true)
-        if !isRight { problems.append("\(url) was told as \(text ?? "nothing")") }
+        if !isRight { problems.append("\(url) was reported as \(text ?? "nothing")") }
       }
       return
     }

@@ -205,7 +205,7 @@ struct TieredTransportTests {
       #expect(bench.text(of: response) == "body of a")
       if let body = response.body { bench.staging.discard(body) }
     }
-    #expect(bench.staging.bodyCount == 0, "what was wrong is kept by nobody")
+    #expect(bench.staging.bodyCount == 0, "a wrong body is not kept")
     let requests = bench.drainRequests().filter { $0 == "record" || $0 == "body" }.count
     // Silence has used up all that the tier may cost.
     #expect(lie == .silence ? requests == 1 : requests == 3 || requests == 4)
@@ -337,7 +337,7 @@ struct TieredTransportTests {
     let last = try bench.response(to: next("/a"))
     #expect(last.status == 200 && bench.text(of: last) == "body of a")
     #expect(bench.drainRequests() == ["record", "body"])
-    #expect(try bench.response(to: next("/a")).tierRespondedAt == nil, "it is told once")
+    #expect(try bench.response(to: next("/a")).tierRespondedAt == nil, "it is reported once")
   }
 
   @Test("A hop of our own or a late one does not join a chain of the tier")
