@@ -9,7 +9,7 @@ extension StagedBody {
       otherDigests[.goZip] = try ModuleSum.ofZip(bytes)
     } catch {
       let message = "it is not a zip file that could have the declared sum: \(error)"
-      objection = Failure(.digestMismatch, message)
+      digestFailure = Failure(.digestMismatch, message)
     }
   }
 }
