@@ -126,7 +126,7 @@ private struct TreeForesightLook {
   /// Skips what a run would skip: files that the record knows in folders that have not changed.
   mutating func compare(with store: DiskStore?) throws(Failure) {
     guard let record, let tree, let store, try root.status().inode == tree.inode,
-      tree.link == TreeSource.manner(plan.rules), let mark = tree.mark
+      tree.link == TreeSource.linkMethod(plan.rules), let mark = tree.mark
     else { return }
     changed = try TreeFolderTimes(of: tree, in: root, record).changed
     isTrusting = !plan.rules.needsOwnFiles
