@@ -40,7 +40,7 @@ struct NamedTroubleTests {
     declare("network: { proxy: \"http://127.0.0.1:\(proxy.port)\" }")
     let secure = try home.run("run")
     #expect(secure.status == 77, "\(secure)")
-    #expect(secure.errors.contains("the proxy `127.0.0.1:\(proxy.port)` wants credentials (407)"))
+    #expect(secure.errors.contains("the proxy `127.0.0.1:\(proxy.port)` did not accept our credentials (407)"))
     home.write(
       """
       allow_http: [origin.example]
@@ -51,7 +51,7 @@ struct NamedTroubleTests {
     )
     let unhelped = try home.run("run")
     #expect(unhelped.status == 77, "\(unhelped)")
-    #expect(unhelped.errors.contains("wants credentials (407)"))
+    #expect(unhelped.errors.contains("did not accept our credentials (407)"))
   }
 
   @Test(
@@ -150,7 +150,7 @@ struct NamedTroubleTests {
   func unreadableNetrc() throws {
     declare("network: { netrc: true, proxy: \"http://127.0.0.1:1\", retries: { items: 0 } }")
     let run = try home.run("run")
-    #expect(run.errors.contains("let this user read it, or remove `network.netrc`"), "\(run)")
+    #expect(run.errors.contains("make the file readable, or remove `network.netrc`"), "\(run)")
   }
 
   @Test("An unreadable netrc is reported once in a run that also registers a license")

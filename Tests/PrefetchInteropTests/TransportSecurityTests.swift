@@ -102,7 +102,7 @@ struct TransportSecurityTests {
     ),
     Made(url: "http://example.com./a", isAllowed: false, reason: "does not name this host"),
     Made(url: "http://other.example/a", isAllowed: false, reason: "is not allowed"),
-    Made(url: "https://other.example/a", isAllowed: true, reason: "the rules for all hold"),
+    Made(url: "https://other.example/a", isAllowed: true, reason: "the rules for all hosts apply"),
   ]
 
   @Test(

@@ -13,6 +13,7 @@ struct EnvironmentCommand: Command {
     let store = try context.readingStore(scope.locations)
     let state = try context.readingState(scope.locations)
     let records = try context.reading { () throws(Failure) in try store?.segments() ?? [] }
+    let changes = try context.changedTrees(scope.loaded, scope.locations, store)
     var folders: [(layout: PublishingRules.Layout, folder: String)] = []
     var isOffline = true
     var withheld: Set<PublishingRules.Layout> = []
@@ -34,8 +35,13 @@ struct EnvironmentCommand: Command {
         let stands = try state.map { state throws(Failure) in
           try PublishedTrees.existingTree(of: key, rules, in: state) != nil
         }
-        return stands == true
-          ? nil : "its tree `\(rules.folder)` is missing or incomplete; `prefetch publish` makes it"
+        guard stands == true else {
+          return "its tree `\(rules.folder)` is missing or incomplete; `prefetch publish` makes it"
+        }
+        let missing = changes.missingCount(of: segment.name)
+        guard missing > 0 else { return nil }
+        let files = CountedNoun("file is", "files are").text(missing)
+        return "\(files) missing from its tree `\(rules.folder)`; `prefetch run` publishes again"
       }
       if let objection {
         context.console.note("segment `\(segment.name)` gets no variable: \(objection)")

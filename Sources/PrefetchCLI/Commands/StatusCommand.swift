@@ -50,7 +50,7 @@ struct StatusCommand: Command {
       segments = lines(records, summary.segments, of: loaded.files.isEmpty ? nil : loaded.identity)
     }
     if !loaded.files.isEmpty { segments = try subscribed(segments, loaded, locations) }
-    let changes = try changedTrees(loaded, locations, store)
+    let changes = try context.changedTrees(loaded, locations, store)
     for index in segments.indices {
       segments[index].changedFiles = changes.counts(of: segments[index].name)
       // A segment that the last run left current is no longer whole.
@@ -117,47 +117,6 @@ struct StatusCommand: Command {
       )
     }
     return reportAges(of: segments, locations, hasCache: store != nil, now: now)
-  }
-
-  /// Looks at the folders of published trees, and at the files of folders that have changed.
-  private func changedTrees(
-    _ loaded: LoadedConfiguration,
-    _ locations: CacheLocations,
-    _ store: DiskStore?
-  ) throws(CommandExit) -> ChangedTrees {
-    guard let state = try context.readingState(locations) else { return ChangedTrees() }
-    let folders = try context.reading { () throws(Failure) -> [SegmentKey: String]? in
-      guard !loaded.files.isEmpty else { return nil }
-      let joined = try Subscriptions.resolve(
-        loaded,
-        state: state,
-        cache: locations.cache,
-        mayWrite: false
-      )
-      return PublishingSetup.folders(loaded, joined)
-    }
-    do throws(Failure) {
-      return ChangedTrees(
-        try PublishedTrees.inspect(
-          state,
-          of: store,
-          declared: folders,
-          depth: .status,
-          isCancelled: { StopSignals.pending != nil }
-        )
-      )
-    } catch {
-      // Another user's folder, say, is no reason to have no status.
-      context.console.report(
-        Diagnostic(
-          "publish.unread",
-          "published files cannot be checked: \(error.message)",
-          severity: .warning,
-          hint: "run `prefetch status` as the user who runs prefetch"
-        )
-      )
-      return ChangedTrees()
-    }
   }
 
   /// Ends a health probe: with 3 if a required segment or the cache is missing or too old.

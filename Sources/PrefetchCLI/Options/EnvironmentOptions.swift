@@ -30,8 +30,8 @@ struct EnvironmentOptions: CommandOptions, Hashable {
       configuration without published trees. The command works without the secrets.
       """,
       """
-      npm, Bazel, Cargo and Yarn use one folder: that of the first segment with their layout. If a \
-      `pip` tree is missing, `PIP_NO_INDEX` and `UV_OFFLINE` are not set either; if a `go` tree is \
+      npm, Bazel, Cargo and Yarn use one folder: that of the first segment with their layout. If any \
+      `pip` tree is missing, `PIP_NO_INDEX` and `UV_OFFLINE` are left out; if a `go` tree is \
       missing, `GOPROXY` ends with `,direct`. A `cargo` tree that is not writable gets no variable: \
       build with `cargo --config TREE/.cargo/config.toml`.
       """,

@@ -168,14 +168,12 @@ struct FailureLines {
         return
           "next: to allow this one host: `--set allow_http=\(PlainHostName.exception(for: host))`"
       }
-      let code = failure(of: .trust)?.code
-      let step = code?.nextStep ?? "check who may change the list"
-      return "next: \(step)" + (explanation(of: .trust).map { "; \($0) shows details" } ?? "")
+      return advice(failure(of: .trust).flatMap(step(for:)), explanation(of: .trust))
     case .denied:
-      let code =
-        (isOfLicense ? envelope.report.registration?.code : failure(of: .denied)?.code)
-        ?? .credentialsRefused
-      return "next: \(code.nextStep)"
+      return advice(
+        isOfLicense
+          ? envelope.report.registration?.code.nextStep : failure(of: .denied).flatMap(step(for:))
+      )
     case .deferred:
       return envelope.nextAllowedAt.map { "next run possible from \(Timestamp.readable($0))" }
     case .ok, .failed, .changes, .notOurs, .usage, .io, .config, .interrupted, .terminated:
@@ -204,26 +202,38 @@ struct FailureLines {
       ?? lists.first { category == nil || $0.code.category == category }
   }
 
-  /// Command that explains the first failed item of this category, or of any; nil without one.
+  /// Advice to explain the first failed item of this category, or of any; nil without one.
   private func explanation(of category: ErrorCode.Category? = nil) -> String? {
     envelope.report.items.lazy.first { item in
       guard let failure = item.failure, !item.url.isEmpty else { return false }
       return category == nil || failure.code.category == category
-    }.map { "`\(envelope.explanation(of: $0.url))`" }
+    }.map { "`\(envelope.explanation(of: $0.url))` shows details" }
+  }
+
+  /// Advice of a failure's code; nil if the message has its own after a semicolon.
+  private func step(for failure: Failure) -> String? {
+    failure.message.contains("; ") ? nil : failure.code.nextStep
   }
 
   /// Advice for the code that all failures share; nil if there are several codes.
   private var commonStep: String? {
-    let codes = Set(ReportFailures(envelope: envelope).all.map(\.code))
-    return codes.count == 1 ? codes.first.flatMap { ErrorCode(rawValue: $0)?.nextStep } : nil
+    guard Set(ReportFailures(envelope: envelope).all.map(\.code)).count == 1,
+      let failure = failure()
+    else { return nil }
+    // A local list is not in any cache.
+    let isLocalList = failure.code == .notFound && explanation() == nil
+    return isLocalList ? "make the file, or correct `manifest`" : step(for: failure)
+  }
+
+  private func advice(_ steps: String?...) -> String? {
+    let steps = steps.compactMap(\.self)
+    return steps.isEmpty ? nil : "next: " + steps.joined(separator: "; ")
   }
 
   /// Advice on whether to run again.
   private var nextTry: String? {
     guard ExitStatus(rawValue: envelope.exitCode) ?? envelope.exit == .unavailable else {
-      let step = envelope.isRetryable ? "run it again for the rest" : commonStep
-      let steps = [step, explanation().map { "\($0) shows details" }].compactMap(\.self)
-      return steps.isEmpty ? nil : "next: " + steps.joined(separator: "; ")
+      return advice(envelope.isRetryable ? "run it again for the rest" : commonStep, explanation())
     }
     let hasNoRoute = ReportFailures(envelope: envelope).all.allSatisfy(\.isNoRoute)
     return hasNoRoute ? nil : "next: run it again"

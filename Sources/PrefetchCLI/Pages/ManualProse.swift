@@ -39,7 +39,7 @@ enum ManualProse {
     ),
     (
       "SSLKEYLOGFILE, OPENSSL_CONF, OPENSSL_MODULES, OPENSSL_ENGINES, HOSTALIASES, RES_OPTIONS, LOCALDOMAIN",
-      "Without effect, because they would weaken connections or write their keys down. `~/.netrc` is read only with `network.netrc: true`. An entry goes to its host over https, or over http if `NSExceptionDomains` allows that; a header of a rule wins over it, and the entry `default` is ignored."
+      "`prefetch` ignores these variables: they would weaken connections or write session keys to a file. `~/.netrc` is read only with `network.netrc: true`. An entry goes to its host over https, or over http if `NSExceptionDomains` allows that; a header of a rule wins over it, and the entry `default` is ignored."
     ),
     (
       "NO_COLOR, CLICOLOR_FORCE, TERM, CI",

@@ -180,7 +180,7 @@ struct PullBatch {
     pull.cache.forget()
     for item in requested where items.url(item) == result.url {
       guard replies.isOpen(wanted[item].number),
-        let outcome = try? held(item, status: result.status, in: pull.cache), outcome.isStored,
+        let outcome = try? held(item, result, in: pull.cache), outcome.isStored,
         case .held(let response) = outcome.result, suits(response, item)
       else { continue }
       replies.give(outcome, to: wanted[item].number)
@@ -221,14 +221,19 @@ struct PullBatch {
   /// Returns the stored answer; nil if another process has removed it.
   private func held(
     _ item: Int,
-    status: Int?,
+    _ result: ItemResult?,
     in cache: ServedCache
   ) throws(CommandExit) -> PullOutcome? {
     let url = items.recordURL(item)
     let kept = try context.reading { () throws(Failure) in try cache.keep(url: url) }
     guard let kept else { return nil }
     var outcome = PullOutcome(.held(kept.response))
-    outcome.status = status ?? kept.response.record.status
+    // A stale body stands in for a response that never came.
+    guard result?.outcome != .stale else {
+      outcome.isStored = false
+      return outcome
+    }
+    outcome.status = result?.status ?? kept.response.record.status
     // Removed after delivery: `no-store` bodies outside segments, and bodies not to be stored.
     outcome.isStored =
       kept.isDeclared
@@ -245,7 +250,7 @@ struct PullBatch {
     let url = items.url(item)
     let result = fetched.report.items.first { $0.url == url }
     if fetched.hasSucceeded[item] {
-      return try held(item, status: result?.status, in: cache)
+      return try held(item, result, in: cache)
         ?? pull.failed(.notFound, "another process has removed it")
     }
     let older = older(than: item)

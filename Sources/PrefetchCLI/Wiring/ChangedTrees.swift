@@ -1,3 +1,4 @@
+import PrefetchConfig
 import PrefetchCore
 import PrefetchDocuments
 import PrefetchStore
@@ -33,6 +34,10 @@ struct ChangedTrees {
     }.joined(separator: ", ")
   }
 
+  func missingCount(of segment: String) -> Int {
+    (segments[segment] ?? []).count { $0.problem == .missing }
+  }
+
   /// Returns a warning about files with one of these problems; nil means all problems.
   func warning(of segment: String, _ problems: Set<Problem>? = nil) -> [Diagnostic] {
     let damages = (segments[segment] ?? []).filter { problems?.contains($0.problem) ?? true }
@@ -56,5 +61,48 @@ struct ChangedTrees {
       "missing": count(.missing), "changed": count(.changed), "replaced": count(.foreign),
       "first": .optional(damages.first?.path),
     ]
+  }
+}
+
+extension CommandContext {
+  /// Looks at the folders of published trees, and at the files of folders that have changed.
+  func changedTrees(
+    _ loaded: LoadedConfiguration,
+    _ locations: CacheLocations,
+    _ store: DiskStore?
+  ) throws(CommandExit) -> ChangedTrees {
+    guard let state = try readingState(locations) else { return ChangedTrees() }
+    let folders = try reading { () throws(Failure) -> [SegmentKey: String]? in
+      guard !loaded.files.isEmpty else { return nil }
+      let joined = try Subscriptions.resolve(
+        loaded,
+        state: state,
+        cache: locations.cache,
+        mayWrite: false
+      )
+      return PublishingSetup.folders(loaded, joined)
+    }
+    do throws(Failure) {
+      return ChangedTrees(
+        try PublishedTrees.inspect(
+          state,
+          of: store,
+          declared: folders,
+          depth: .status,
+          isCancelled: { StopSignals.pending != nil }
+        )
+      )
+    } catch {
+      // Another user's folder, say, is no reason to have no status.
+      console.report(
+        Diagnostic(
+          "publish.unread",
+          "published files cannot be checked: \(error.message)",
+          severity: .warning,
+          hint: "run `prefetch status` as the user who runs prefetch"
+        )
+      )
+      return ChangedTrees()
+    }
   }
 }

@@ -21,7 +21,7 @@ extension CommandContext {
           "netrc.unreadable",
           "`network.netrc` is set, and `\(path)` \(error.reason)",
           severity: .warning,
-          hint: "none of its credentials are sent; let this user read it, or remove `network.netrc`"
+          hint: "its credentials are not sent; make the file readable, or remove `network.netrc`"
         )
       )
       return nil

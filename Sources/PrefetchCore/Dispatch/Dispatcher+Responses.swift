@@ -120,7 +120,7 @@ extension Dispatcher {
       }
     if owner == nil, let first = declaration.headers.first {
       return
-        "the header `\(first.name)` was not sent to it: a local list has no server of its own, and only rules of `transport.rules` send headers to hosts that it names"
+        "the header `\(first.name)` was not sent: headers of a segment go to the server of its list, and this list is a local file; `transport.rules` sends headers to the hosts of items"
     }
     var names: [String] = []
     if let owner, owner.origin != exchange.hop.origin { names = declaration.headers.map(\.name) }

@@ -5,7 +5,7 @@ extension ErrorCode {
     case .noNetwork: "connect this machine to a network, and run it again"
     case .dns: "check the name of the host, and the name server of this machine"
     case .connect: "check that the server is up and reachable from this machine"
-    case .tls: "check the TLS version of the server, or the proxy between"
+    case .tls: "check the TLS version of the server; one without TLS needs `http:` and `allow_http`"
     case .timeout, .stalled: "run it again, or raise `network.timeouts`"
     case .reset, .truncated: "run it again; parts that are kept are continued"
     case .serverBusy: "run it again later"
@@ -50,7 +50,7 @@ extension ErrorCode {
     case .empty: "check the file on the server"
     case .drm: "leave the stream out with `exclude`: no copy of it can be played"
     case .live: "set `live: snapshot` to keep what there is now"
-    case .unsupported: "list the file in a form that prefetch keeps"
+    case .unsupported: "convert the file, or leave it out with `exclude`"
     case .cancelled: "run it again"
     case .failed, .internal: "run it again with `-v`; `prefetch log` keeps what was said"
     }

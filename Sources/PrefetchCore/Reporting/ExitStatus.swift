@@ -77,7 +77,7 @@ package enum ExitStatus: Int32, Hashable, Sendable, CaseIterable {
     case .deferred:
       "nothing is wrong, but it is not finished, and time or circumstances alone will lift that: a held lock, a window, a quota, a deadline, Retry-After; `next_allowed_at` in the report says when"
     case .denied:
-      "the license was refused, or a request that carried credentials was answered 401, 403 or 407"
+      "the license, credentials (401, 403) or a proxy's credentials (407) were refused"
     case .config:
       "the configuration is missing, unreadable or invalid"
     case .interrupted:

@@ -83,7 +83,8 @@ extension Failure {
     let who = name.map { "the proxy `\($0)`" } ?? "a proxy"
     return Failure(
       .credentialsRefused,
-      "\(who) wants credentials (407); give them in `network.proxy`, or in the variable that names it"
+      "\(who) did not accept our credentials (407); "
+        + "set user and password in `network.proxy`, or in `https_proxy`"
     )
   }
 }

@@ -275,11 +275,11 @@ extension TransportSecurity {
 
   private static func words(for basis: Basis) -> String {
     switch basis {
-    case .rules: "the rules for all hold"
+    case .rules: "the rules for all hosts apply"
     case .exception(_, let exception), .plainHTTP(_, let exception):
       "`\(basis.entry ?? "")` holds" + (exception.reason.map { ": \($0)" } ?? "")
     case .expired, .plainHTTPExpired:
-      "`\(basis.entry ?? "")` is over, so the rules for all hold"
+      "`\(basis.entry ?? "")` has expired, so the rules for all hosts apply"
     case .localNetworking, .media, .webContent, .arbitraryLoads:
       "`\(basis.entry ?? "")` lifts the rules"
     }

@@ -289,7 +289,7 @@ package final class PublishedTrees: TreePublisher, FileAdopter {
       "publish.left",
       "`\(paths[0])`\(rest) stays although the list dropped its item: the file is not prefetch's",
       severity: .warning,
-      hint: "delete it by hand if nobody needs it"
+      hint: "delete it by hand if you do not need it"
     )
   }
 

@@ -89,6 +89,19 @@ struct VariableFormTests {
     #expect(run.errors.contains("its tree `\(home.path("trees/here"))` is missing"))
   }
 
+  @Test("`env --strict` ends with 4 for a tree that lacks a file, and with 0 after the next run")
+  func incompleteTree() throws {
+    try declare(("here", "pip", wheel))
+    #expect(try home.run("run").status == 0)
+    #expect(try home.run("env", "--strict").status == 0)
+    #expect(try home.tool("rm", home.path("trees/here/\(wheel)")).status == 0)
+    let run = try home.run("env", "--strict")
+    #expect(run.status == 4, "\(run)")
+    #expect(run.errors.contains("1 file is missing from its tree"), "\(run)")
+    #expect(try home.run("run", "-q").status == 0)
+    #expect(try home.run("env", "--strict").status == 0)
+  }
+
   @Test("`env --strict` ends with 4 for a configuration that publishes no tree")
   func noTree() throws {
     let bare = try home.run("env", "--strict")
