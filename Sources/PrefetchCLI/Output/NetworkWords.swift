@@ -66,7 +66,7 @@ extension RuleVerdict {
 extension NetworkVerdict {
   var word: String {
     switch self {
-    case .go: "go"
+    case .allowed: "go"
     case .throttle: "throttle"
     case .deferred: "deferred"
     }
