@@ -2,6 +2,7 @@ import PrefetchConfig
 import PrefetchCore
 import PrefetchDocuments
 import PrefetchStore
+import PrefetchSystem
 
 /// Files of published trees that are not as they were published, by segment.
 struct ChangedTrees {

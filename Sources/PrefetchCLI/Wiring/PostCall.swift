@@ -156,7 +156,7 @@ struct PostCall {
       return .failure(
         Failure(
           .redirected,
-          "\(server) redirects to another origin, where \(cargo) is not sent"
+          "\(server) redirects to another origin, where \(contentName) is not sent"
         )
       )
     }
