@@ -140,7 +140,7 @@ struct CookieJarTests {
     var jar = CookieJar()
     let headers = HeaderBlock(row.set.map { HeaderField("Set-Cookie", $0) })
     jar.store(headers, from: try WebURL(row.from), at: Self.now)
-    let sent = jar.field(for: try WebURL(row.to), at: Self.now + .seconds(row.later)) {
+    let sent = jar.cookieHeader(for: try WebURL(row.to), at: Self.now + .seconds(row.later)) {
       row.named.contains($0)
     }
     #expect(sent == row.sent)

@@ -64,7 +64,7 @@ import Testing
     let (id, path, word) = (Array("i".utf8), Array("p/q".utf8), Array("image".utf8))
     var details = EntryTable.Details()
     details.metadata = try #require(
-      unsafe other.kind(type: word.span.bytes, provider: nil, mime: word.span.bytes)
+      unsafe other.metadata(type: word.span.bytes, provider: nil, mime: word.span.bytes)
     )
     details.size = 7
     let digest = [UInt8](repeating: 5, count: 64)

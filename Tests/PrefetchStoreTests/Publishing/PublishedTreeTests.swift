@@ -152,6 +152,10 @@ struct PublishedTreeTests {
     #expect(first.troubles.isEmpty)
     #expect(first.warnings.map(\.code.description) == ["publish.not-recorded"])
     #expect(first.warnings.first?.message.contains("2 of the files") == true)
+    let second = try later.publish(["a": "one"])
+    #expect(second.warnings.map(\.code.description) == ["publish.left"])
+    #expect(second.warnings.first?.message.contains("/b` stays") == true)
+    #expect(try later.publish(["a": "one", "c": "three"]).warnings.isEmpty)
     #expect(try later.publish(["a": "one"]).warnings.isEmpty)
     #expect(ground.files == ["a": "one", "b": "two"])
   }

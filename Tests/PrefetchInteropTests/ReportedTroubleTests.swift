@@ -5,7 +5,7 @@ import Testing
 
 /// Commands beside `run` name the trouble of the last run.
 @Suite("The trouble of the last run", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
-struct ToldTroubleTests {
+struct ReportedTroubleTests {
   private let home: Home
   private let site = Site(["/one": Site.Page("one"), "/two": Site.Page("two")])
   private let server: LoopbackServer
@@ -59,7 +59,7 @@ struct ToldTroubleTests {
     let run = try home.run("explain", server.address("/one"))
     let told = run.lines.filter { $0.hasPrefix("fresh ") || $0.hasPrefix("decision ") }
     let text = "decision   revalidate: checked in every run: the server states no lifetime"
-    #expect(told == [text], "\(run)")
+    #expect(told.map(String.init) == [text], "\(run)")
   }
 
   @Test("`env` names the failure that keeps a segment from being current")
@@ -84,8 +84,8 @@ struct ToldTroubleTests {
   func lostBody() throws {
     declareItems(", ttl: 1h")
     #expect(try home.run().status == 0)
-    let body = try home.run("path", server.address("/one")).lines[0]
-    FileTree.remove(body)
+    let body = try #require(try home.run("path", server.address("/one")).lines.first)
+    FileTree.remove(String(body))
     let plan = try home.run("run", "-n", "--detailed-exitcode")
     #expect(plan.status == 2, "\(plan)")
     #expect(plan.output.contains("fetch\tfiles\t3\t\(server.address("/one"))"), "\(plan)")
