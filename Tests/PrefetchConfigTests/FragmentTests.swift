@@ -20,7 +20,7 @@ import Testing
   func declared(item: String) throws {
     let loaded = load(yaml: "segments: [{name: s, urls: [\(item)]}]")
     #expect(loaded.rendered == "\n")
-    let entry = try #require(loaded.configuration.segments[0].urls[0].whole)
+    let entry = try #require(loaded.configuration.segments[0].urls[0].manifestEntry)
     #expect(entry.digests.map(\.description) == ["sha256:\(Self.sum)"])
     #expect(entry.url.string == "https://a.example/x")
     #expect(loaded.canonical("segments.0.urls.0.url") == .string("https://a.example/x"))

@@ -57,9 +57,9 @@ struct ReportedTroubleTests {
     declareItems()
     #expect(try home.run().status == 0)
     let run = try home.run("explain", server.address("/one"))
-    let told = run.lines.filter { $0.hasPrefix("fresh ") || $0.hasPrefix("decision ") }
+    let shown = run.lines.filter { $0.hasPrefix("fresh ") || $0.hasPrefix("decision ") }
     let text = "decision   revalidate: checked in every run: the server states no lifetime"
-    #expect(told.map(String.init) == [text], "\(run)")
+    #expect(shown.map(String.init) == [text], "\(run)")
   }
 
   @Test("`env` names the failure that keeps a segment from being current")
