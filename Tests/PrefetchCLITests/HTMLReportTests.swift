@@ -173,15 +173,15 @@ struct HTMLReportTests {
 
   /// Returns the page of a run with this number of segments, failed items, requests and earlier
   /// runs.
-  private static func large(_ number: Int) -> String {
+  private static func large(_ count: Int) -> String {
     page { envelope in
-      let url = { (place: Int) in
-        "https://host\(place % 70).example.com/\(String(repeating: "long/", count: 100))\(place)"
+      let url = { (number: Int) in
+        "https://host\(number % 70).example.com/\(String(repeating: "long/", count: 100))\(number)"
       }
-      for place in 0..<number {
+      for number in 0..<count {
         var item = ItemResult(
-          url: url(place),
-          id: "\(place)",
+          url: url(number),
+          id: "\(number)",
           segments: ["basics"],
           state: .failed,
           action: .fail,
@@ -191,18 +191,18 @@ struct HTMLReportTests {
         item.failure = Failure(.gone, "the server answered 404")
         envelope.report.items.append(item)
         var figures = TransferFigures()
-        figures.started = ReportFixture.start + .milliseconds(place)
-        figures.total = .milliseconds(place % 997)
+        figures.started = ReportFixture.start + .milliseconds(number)
+        figures.total = .milliseconds(number % 997)
         figures.wireBytes = 1000
         let request = RequestResult(
-          url: try? WebURL(url(place)),
+          url: try? WebURL(url(number)),
           status: 404,
           isRetry: false,
           figures: figures
         )
-        envelope.transfers.note(request, in: ReportFixture.start)
-        if place.isMultiple(of: 10) {
-          envelope.report.diagnostics.append(Diagnostic("run.stale", "notice \(place)"))
+        envelope.transfers.add(request, in: ReportFixture.start)
+        if number.isMultiple(of: 10) {
+          envelope.report.diagnostics.append(Diagnostic("run.stale", "notice \(number)"))
           envelope.report.segments += envelope.report.segments.prefix(1)
           envelope.pastRuns += envelope.pastRuns.prefix(1)
         }
@@ -245,16 +245,16 @@ struct HTMLReportTests {
   @Test("Failures of one host and reason are listed once")
   func groups() throws {
     let page = Self.page { envelope in
-      envelope.report.items = (0..<12).map { place in
+      envelope.report.items = (0..<12).map { number in
         var item = ItemResult(
-          url: "https://cdn.example.com/\(place)",
-          id: "\(place)",
+          url: "https://cdn.example.com/\(number)",
+          id: "\(number)",
           segments: ["basics"],
           state: .failed,
           action: .fail,
           reason: "r"
         )
-        item.failure = Failure(place < 11 ? .gone : .timeout, "reason \(place / 11)")
+        item.failure = Failure(number < 11 ? .gone : .timeout, "reason \(number / 11)")
         return item
       }
     }
@@ -271,9 +271,9 @@ struct HTMLReportTests {
   @Test("The phases of a transfer follow each other from its beginning to its end")
   func phases() {
     for request in ReportFixture().requests {
-      let parts = TransferPhases(request).parts
-      #expect(parts.first?.from == .zero && parts.last?.to == request.figures.total)
-      #expect(zip(parts, parts.dropFirst()).allSatisfy { $0.to == $1.from })
+      let intervals = TransferPhases(request).intervals
+      #expect(intervals.first?.from == .zero && intervals.last?.to == request.figures.total)
+      #expect(zip(intervals, intervals.dropFirst()).allSatisfy { $0.to == $1.from })
     }
     #expect(
       TransferPhases(ReportFixture().requests[0]).text
@@ -293,7 +293,7 @@ struct HTMLReportTests {
     var request = RequestResult(status: nil, failure: Failure(code, "it"), isRetry: false)
     request.figures.requestCount = 0
     request.figures.total = .seconds(10)
-    #expect(TransferPhases(request).parts.map(\.phase) == [phase])
+    #expect(TransferPhases(request).intervals.map(\.phase) == [phase])
   }
 
   @Test(
