@@ -26,7 +26,6 @@ package struct AutomaticVariant: Hashable, Sendable {
     package var index: Int
     /// Whether the choice replaces a whole that has not changed.
     package var isClimb = false
-    /// Additional bytes that the choice needs.
     package var need: Int64 = 0
 
     package init(index: Int, isClimb: Bool = false, need: Int64 = 0) {
@@ -43,15 +42,11 @@ package struct AutomaticVariant: Hashable, Sendable {
 
   /// Bytes per second by host, in the form of ``WebURL/authority``.
   package var rates: [String: Int64] = [:]
-  /// Best quality that the network allows.
   package var bound = BundleRules.Quality.high
-  /// Quality to take if no host's rate is known.
   package var suggested = BundleRules.Quality.medium
   package var isUnchanged = false
   package var mayClimb = false
-  /// Bytes of the stored whole.
   package var size: Int64 = 0
-  /// Bytes that may be added to the store; nil without a limit.
   package var roomLeft: Int64?
   package var sizeLimit: Int64?
   /// Keys of the documents of the stored whole, and of the unfinished one.
@@ -80,7 +75,6 @@ package struct AutomaticVariant: Hashable, Sendable {
     return Choice(index: best)
   }
 
-  /// Returns the best variant that fits, or else the stored one.
   private func climb(from held: Int, to last: Int, among steps: [Step]) -> Choice {
     for index in indices(among: steps).reversed() where held < index && index <= last {
       guard steps[index].isBrought(Self.margin) else { continue }
@@ -106,7 +100,6 @@ package struct AutomaticVariant: Hashable, Sendable {
 /// Facts about streams that runs remember, and the room for better variants.
 package struct StreamMemory: Hashable, Sendable {
   package var downloads: [String: PastDownload] = [:]
-  /// Bytes per second by host, in the form of ``WebURL/authority``.
   package var rates: [String: Int64] = [:]
   /// Bytes that better variants may add to cache and disk; nil without a limit.
   package var roomLeft: Int64? = 0

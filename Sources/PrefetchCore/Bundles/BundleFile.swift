@@ -2,11 +2,9 @@ package struct BundleFile: Hashable, Sendable {
   package enum Role: UInt8, Hashable, Sendable {
     /// Document of a server that names other files; not for players.
     case document
-    /// Playlist or other text made here for players.
     case playlist
     case media
     case key
-    /// Accompanying file that may be missing.
     case extra
   }
 
@@ -48,7 +46,6 @@ package struct BundleFile: Hashable, Sendable {
     return file
   }
 
-  /// Whether the file has the role of a part, and enough bytes for it.
   package func has(_ piece: BundlePiece) -> Bool {
     guard role == piece.role, piece.needed.map({ $0 <= size }) ?? true else { return false }
     guard let prefix else { return true }

@@ -63,7 +63,6 @@ package enum BundleName {
     return result
   }
 
-  /// Returns the suffix by which players and servers know the type.
   package static func suffix(of url: WebURL) -> String? {
     guard let dot = url.path.lastIndex(of: ".") else { return nil }
     let suffix = url.path[url.path.index(after: dot)...].lowercased()
@@ -95,9 +94,7 @@ package enum BundleName {
 }
 
 package enum BundleForm: String, Hashable, Sendable, CaseIterable {
-  /// A playlist and the pieces that it names.
   case stream = "hls"
-  /// An ad tag, and the files of the ad behind it.
   case ad = "vast"
 
   /// Lifetime of an ad if no server states one.
@@ -105,6 +102,5 @@ package enum BundleForm: String, Hashable, Sendable, CaseIterable {
 }
 
 extension ManifestEntry {
-  /// Form of an item of several files; nil for a single file.
   package var bundleForm: BundleForm? { type.flatMap { BundleForm(rawValue: $0) } }
 }

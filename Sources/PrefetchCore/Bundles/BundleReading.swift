@@ -13,9 +13,7 @@ package struct BundleReading: Hashable, Sendable {
   package var pieces: [BundlePiece] = []
   /// Index of the part to open first; nil to open the first text.
   package var mainPiece: Int?
-  /// Texts made from the documents, the one to open first.
   package var texts: [BundleText] = []
-  /// Whether the parts are only the beginning of the item.
   package var isPartial = false
   package var seconds = 0.0
   package var hasChoice = false
@@ -24,7 +22,6 @@ package struct BundleReading: Hashable, Sendable {
   package var choice: AutomaticVariant.Choice?
   /// Number of the ads' end cards that are web pages, which are not kept.
   package var htmlCards = 0
-  /// Expected bytes of the item; nil if the documents state no bit rate.
   package var expectedBytes: Int64?
 
   package init() {}
@@ -48,11 +45,8 @@ package struct BundlePiece: Hashable, Sendable {
   package var role: BundleFile.Role
   package var type: String?
   package var name: String
-  /// Number of leading bytes to request; nil for all.
   package var prefix: Int64?
-  /// Minimum number of bytes.
   package var needed: Int64?
-  /// Whether players read ranges of the file.
   package var isRanged = false
   package var isEncrypted = false
   /// Whether the stored file may be of another edition, and must be revalidated.

@@ -8,7 +8,6 @@ package struct BundleRules: Hashable, Sendable {
       a.index(among: 3) < b.index(among: 3)
     }
 
-    /// Returns the index of the quality among `count` variants in rising order.
     package func index(among count: Int) -> Int {
       switch self {
       case .low: 0
@@ -29,12 +28,10 @@ package struct BundleRules: Hashable, Sendable {
   package var languages: [String] = []
   /// Length to take, in seconds; 0 for all.
   package var seconds = 0
-  /// Whether a live stream is stored as it is at the moment.
   package var acceptsLive = false
   package var storesKeys = true
   /// URL parameters that do not distinguish files.
   package var ignoredParameters: [String] = []
-  /// Whether the beginning of an incomplete item is shown.
   package var keepsPartial = false
 
   /// Media types of videos to take; empty for those that every player supports.
@@ -44,23 +41,18 @@ package struct BundleRules: Hashable, Sendable {
   // MARK: Of one item
 
   package var form = BundleForm.stream
-  /// Prefix of the names of an ad's files.
   package var stem = ""
   package var moment = AdMoment()
-  /// Keys of the stored files.
   package var held: Set<String> = []
-  /// Facts for the choice of a stream's variant, if no quality is configured.
   package var automatic: AutomaticVariant?
   /// Quality of an ad's stored files, which they keep on any line; nil if a quality is configured.
   package var heldQuality: Quality?
   /// Keys of the stored files, if only the beginning is shown; nil while the whole is wanted.
   package var shown: Set<String>?
-  /// Keys of optional files that could not be fetched.
   package var leftOut: Set<String> = []
 
   package init() {}
 
-  /// Returns the key of a file, which is the same from run to run.
   package func key(of url: WebURL) -> String {
     guard !ignoredParameters.isEmpty, let query = url.query else { return url.string }
     let ignored = Set(ignoredParameters)

@@ -5,8 +5,7 @@ extension BundleWork {
     return reading.texts
   }
 
-  /// Adds a mark of the content to the name of each file that a playlist names, so that readers of
-  /// an old whole's playlists never get bytes of a new one.
+  /// Marks named files by content, so that no playlist of an old whole gets bytes of a new one.
   private mutating func nameByContent() {
     var names: [String: String] = [:]
     for file in files.compactMap(\.self) {
@@ -71,15 +70,12 @@ extension BundleWork {
 
   struct Whole {
     var record: ContentRecord
-    /// Body of the main file, if it came.
     var main: StagedBody?
     var otherBodies: [StagedBody] = []
     var surplus: [StagedBody] = []
-    /// Whether readers find the same files as before.
     var isSame: Bool
   }
 
-  /// Assembles the whole; `old` is the stored record, `staged` are the bodies of the texts.
   func whole(
     of old: ContentRecord,
     wasUsable: Bool,

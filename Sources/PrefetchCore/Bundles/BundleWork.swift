@@ -5,10 +5,8 @@ struct BundleWork {
     var base: WebURL
     /// Whether the document is an ad server's answer, which differs each time.
     var isAdResponse: Bool
-    /// Place of the bytes; nil until the document is here.
     var bytes: ManifestSource.Bytes?
     var file: BundleFile
-    /// Digests of the editions that stored files belong to.
     var earlier: [ContentDigest] = []
   }
 
@@ -38,10 +36,8 @@ struct BundleWork {
   }
 
   struct Terms {
-    /// Uptime at which the item's own document was here.
     var begunAt: Duration
     var sizeLimit: Int64?
-    /// Whether stored files are revalidated too.
     var requestsAll: Bool
     /// Whether no piece is requested, as in a dry run.
     var isProbe: Bool
@@ -50,23 +46,18 @@ struct BundleWork {
   struct Wanted {
     var entry: ManifestEntry
     var role: Role
-    /// Stored file, to be revalidated.
     var kept: BundleFile?
-    /// Stored beginning of the piece, unless a later part is here.
     var beginning: PartialBody?
   }
 
   struct Response {
     var response: TransferResponse
     var hop: WebURL
-    /// Provenance of the URLs in the response.
     var provenance: Provenance
   }
 
   struct Arrivals {
-    /// Body of the item's own document.
     var root: StagedBody?
-    /// Bodies that wait for the whole.
     var bodies: [StagedBody] = []
     var files: [String: BundleFile] = [:]
     /// Whether any received body was not stored before.
@@ -82,21 +73,16 @@ struct BundleWork {
   /// Files in the order of ``BundleReading/pieces``; nil for a missing one.
   var files: [BundleFile?] = []
   var arrivals = Arrivals()
-  /// Reason why a server of the ad chain was skipped.
   private(set) var passedOver: Failure?
   /// Whether the documents must be read again, since an optional file is missing.
   private(set) var isToBeReadAgain = false
-  /// Number of requested pieces that have not ended.
   var open = 0
   private(set) var size: Int64 = 0
-  /// Reason why the item will not be complete in this run.
   var outcome: Outcome?
   /// Files reserved for the next run while only the beginning is shown.
   private(set) var rest: [BundleFile] = []
-  /// Response for the item's own document.
   let response: TransferResponse
 
-  /// Returns nil if the item's own document was confirmed, but its body is lost.
   init?(
     at url: WebURL,
     _ arrival: Response,
@@ -138,7 +124,6 @@ struct BundleWork {
     arrivals.isNews = body.map { kept.stored[key]?.digest != $0.digest } ?? false
   }
 
-  /// Received bodies that are not stored yet.
   var staged: [StagedBody] { arrivals.bodies + [arrivals.root].compactMap(\.self) }
 
   func isAdResponse(_ role: Role) -> Bool {
@@ -164,7 +149,6 @@ struct BundleWork {
     }
   }
 
-  /// Takes the content of the available documents; returns the pieces to request.
   mutating func read(
     _ result: Result<BundleReading, Failure>,
     isHere: (ContentDigest) -> Bool
@@ -228,7 +212,6 @@ struct BundleWork {
 
   private static let mostDocuments = 1_000
 
-  /// Takes the stored or received file of a part, or returns the request for it.
   private mutating func want(piece index: Int, isHere: (ContentDigest) -> Bool) -> Wanted? {
     let listed = reading.pieces[index]
     let key = rules.key(of: listed.url)
@@ -303,7 +286,6 @@ struct BundleWork {
     return listed.objection(to: body, type: response.headers[.contentType])
   }
 
-  /// Records that the stored file of a piece was confirmed.
   mutating func confirm(_ piece: Bundles.Piece, by arrival: Response) {
     switch piece.role {
     case .document(let number):
@@ -314,7 +296,6 @@ struct BundleWork {
     }
   }
 
-  /// Records that the ad servers had no ad for a document.
   mutating func recordNoAd(for role: Role) {
     if case .document(let number) = role { documents[number].bytes = .nothing }
   }

@@ -3,18 +3,14 @@ struct Bundles {
   struct Piece {
     let bundle: Int
     let role: BundleWork.Role
-    /// Stored file, to be revalidated.
     let kept: BundleFile?
   }
 
   private var works: [Int: BundleWork] = [:]
-  /// Bytes that better variants may still take; nil without a limit.
   var roomLeft: Int64?
-  /// Items with bytes already taken from `roomLeft`.
   private var withRoom: Set<Int> = []
   private var pieces: [Int: Piece] = [:]
 
-  /// Takes spare bytes for an item; returns false if too few are left.
   mutating func reserveRoom(_ need: Int64, for item: Int) -> Bool {
     guard need > 0, !withRoom.contains(item) else { return true }
     if let roomLeft {
@@ -44,7 +40,6 @@ struct Bundles {
     works[piece.bundle]?.open += 1
   }
 
-  /// Ends a piece; `mayContinue` if its item may do without it.
   mutating func end(
     _ item: Int,
     at url: WebURL,

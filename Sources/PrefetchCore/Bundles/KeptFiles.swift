@@ -1,6 +1,5 @@
 /// Stored files of an item of several files, by key.
 struct KeptFiles {
-  /// Files of the whole that readers see.
   let stored: [String: BundleFile]
   /// Files that earlier runs reserved for the next whole.
   let reserved: [String: BundleFile]
@@ -27,12 +26,10 @@ struct KeptFiles {
       .sorted { $1.size < $0.size }
   }
 
-  /// Returns the stored copies of a document, first the one that readers see.
   func documents(known key: String) -> [BundleFile] {
     [stored[key], reserved[key]].compactMap(\.self).filter { $0.role == .document }
   }
 
-  /// Whether a file is reserved and its playlist is not stored.
   func isOfUnknownEdition(_ file: BundleFile) -> Bool {
     file.isReserved && !reserved.values.contains { $0.role == .document }
   }

@@ -1,5 +1,4 @@
 extension BundlePiece {
-  /// Returns the objection to a body; nil if it may be the part.
   package func objection(to body: StagedBody, type: String?) -> Failure? {
     switch role {
     case .document, .playlist, .extra: return nil
@@ -31,7 +30,6 @@ extension BundlePiece {
   private static let keySize: Int64 = 16
   private static let blockSize: Int64 = 16
 
-  /// Returns the text format of a body that cannot be media; encrypted bytes tell nothing.
   private func page(type: String?, prefix: [UInt8]) -> String? {
     let essence = type.map(BodyCheck.essence) ?? ""
     let kind = Self.pages.first { $0.types.contains(essence) }

@@ -15,14 +15,12 @@ extension BodyStaging {
 
 /// Writer of one body while it arrives; used by one thread at a time.
 package protocol BodySink: AnyObject {
-  /// Bytes received so far, including a continued part.
   var size: Int64 { get }
   func append(_ bytes: RawSpan) throws(Failure)
   /// Closes the body and computes its inner digests; the returned value commits or discards it.
   func finish() throws(Failure) -> StagedBody
   /// Closes an incomplete body and keeps its bytes for a later request; nil if they are not kept.
   func suspend() -> PartialBody?
-  /// Makes `suspend` keep the received bytes, however few they are.
   func keepAnyPart()
   /// Drops the received bytes; has no effect after `finish` or a second call.
   func abandon()
@@ -44,7 +42,6 @@ package struct StagedBody: Hashable, Sendable {
   package var digest: ContentDigest
   package var size: Int64
   package var otherDigests: [DigestAlgorithm: [UInt8]]
-  /// Reason why an inner digest cannot be computed.
   package var digestFailure: Failure?
   /// First bytes of the body, up to ``prefixLength``, from which its type is recognised.
   package var prefix: [UInt8]

@@ -5,7 +5,6 @@ package protocol Circumstances: AnyObject {
   /// Whether the machine has any network route; checked after no server could be reached.
   func hasNetwork() -> Bool
   func memory() throws(Failure) -> NetworkMemory
-  /// Stores received bytes durably, then returns the total usage of all runs.
   func record(_ memory: NetworkMemory) throws(Failure) -> TransferUsage
 }
 

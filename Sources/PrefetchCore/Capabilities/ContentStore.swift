@@ -1,7 +1,6 @@
 /// The engine's only interface to the cache: its contents and their changes.
 package protocol ContentStore: BodyStaging {
   associatedtype Staging: BodyStaging & Sendable
-  /// Staging area of incoming bodies; any thread may use it.
   var staging: Staging { get }
   /// Reads all records, or those of `urls`, in one pass and without text.
   func readInventory(of urls: [String]?) throws(Failure) -> Inventory
@@ -12,7 +11,6 @@ package protocol ContentStore: BodyStaging {
   /// Returns missing objects of the inventory; lists only folders that changed since the last run.
   func missingObjects(of inventory: Inventory) throws(Failure) -> Set<ContentDigest>
   func stored(url: String) throws(Failure) -> (any StoredResponse)?
-  /// Starts claiming URLs, which shows other runs what this run requests.
   func beginClaims() throws(Failure)
   func endClaims()
   /// Whether other runs are active; from then on each requested URL must be claimed.
@@ -41,7 +39,6 @@ package protocol ContentStore: BodyStaging {
   /// Returns the bytes of all bodies that the index names, each counted once.
   func usedBytes() throws(Failure) -> Int64
   func diskSpace() throws(Failure) -> DiskSpace?
-  /// Returns the cache's contents in the form that eviction needs.
   func readStock() throws(Failure) -> Stock
   func withObject<Result>(
     _ digest: ContentDigest,
@@ -119,7 +116,6 @@ package struct SegmentRecord: Hashable, Sendable {
   /// Last good manifest, kept as an object so that it can be read again after a 304.
   package var manifest: ContentDigest?
   package var manifestFinalURL: String?
-  /// Hash of the request that fetched the manifest.
   package var manifestRequestHash: UInt64?
   package var validators = Validators()
   /// `generated` time of the manifest, below which a later manifest is a rollback.
@@ -129,7 +125,6 @@ package struct SegmentRecord: Hashable, Sendable {
   package var lastChecked: Instant?
   package var lastSuccess: Instant?
   package var state = SegmentState.incomplete
-  /// Mark set when only time or a new manifest can give the segment work.
   package var quiet: QuietMark?
   /// Hosts that its items declare, as ``WebURL/authority``; nil above ``hostLimit``.
   package var hosts: [String]? = []
@@ -169,13 +164,11 @@ package struct SegmentRecord: Hashable, Sendable {
   }
 }
 
-/// Further document of a segment's manifest, such as a part or a signature; kept as an object so
-/// that it can be read again after a 304.
+/// Further document of a segment's manifest: a part or signature, kept as an object.
 package struct DocumentRecord: Hashable, Sendable {
   package var url: String
   package var finalURL: String?
   package var validators = Validators()
-  /// Hash of the request that fetched the document.
   package var requestHash: UInt64?
   package var digest: ContentDigest
   /// Time at which a signed part says that it was made.
@@ -214,7 +207,6 @@ package struct Confirmation: Hashable, Sendable {
 package enum ItemOrigin: String, Hashable, Sendable, CaseIterable {
   case segment
   case onDemand = "on_demand"
-  /// Requested by a client of the cache's server.
   case passthrough
 }
 
@@ -260,13 +252,11 @@ package struct ContentRecord: Hashable, Sendable {
   package var provider: String?
   package var type: String?
   package var state = ItemState.pending
-  /// Digest of the body; nil until a body was complete.
   package var digest: ContentDigest?
   package var otherDigests: [DigestAlgorithm: [UInt8]] = [:]
   package var description: UInt64 = 0
   package var size: Int64 = 0
   package var mime: String?
-  /// Status of the response that brought or last confirmed the body.
   package var status: Int?
   package var headers = HeaderBlock()
   package var validators = Validators()
@@ -285,7 +275,6 @@ package struct ContentRecord: Hashable, Sendable {
   package var traits = ContentTraits()
   /// Files of an item that consists of several; its body may be among them.
   package var files: [BundleFile] = []
-  /// Whether a client of the cache's server was the first to request it.
   package var isPassedThrough = false
 
   package func origin(in segments: [String]) -> ItemOrigin {
@@ -305,7 +294,6 @@ package struct ContentRecord: Hashable, Sendable {
     status == nil && validators.lastModified != nil && !headers.has(.lastModified)
   }
 
-  /// Whether a response head describes the same file that was adopted.
   package func isImported(like headers: HeaderBlock, size reported: Int64?) -> Bool {
     isImported && reported == size
       && headers[.lastModified].flatMap { HTTPDate.parse($0) }

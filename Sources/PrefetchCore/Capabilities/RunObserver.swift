@@ -18,7 +18,6 @@ extension RunObserver {
 
 /// Stop request from a signal.
 package protocol StopSignal: AnyObject {
-  /// Number of the received signal; nil before one came.
   var pending: Int32? { get }
   /// Marks the start of reading a document, which may take long and checks for no signal.
   func beginReading()

@@ -3,7 +3,6 @@ package protocol StoredResponse: AnyObject, Sendable {
   var url: String { get }
   /// Whether the stored headers alone decide whether a 304 confirms the body.
   var suitsSimpleItem: Bool { get }
-  /// Facts needed to revalidate the body; nil if the row cannot be read.
   var confirmable: Confirmable? { get }
   /// Full record; nil if the row cannot be read.
   var record: ContentRecord? { get }

@@ -71,19 +71,16 @@ package struct TransferRequest: Sendable {
   /// Order by which a worker judges the response, and the stored facts that a 304 confirms.
   package var expectedOutcome: Order?
   package var storedForConfirmation: Confirmable?
-  /// Lookup that a second tier may answer in place of the origin.
   package var tierRequest: TierRequest?
   /// Maximum time without received bytes; nil = the settings' value.
   package var idleTimeout: Duration?
   /// Whether to refuse a body without a declared length, which could be endless.
   package var needsLength = false
   package var prefixLength = StagedBody.prefixLength
-  /// TLS requirements of the connection; nil = the settings' requirements.
   package var connection: Shared<ConnectionRules>?
 
   /// Bytes that all transfers naming this allowance may receive, counted from its first transfer.
   package struct Allowance: Hashable, Sendable {
-    /// Number that identifies the budget and its current period.
     package var number: Int
     package var bytes: Int64
     package var whole: Int64
@@ -92,8 +89,7 @@ package struct TransferRequest: Sendable {
     /// Bytes by which one read may exceed an allowance.
     package static let excess = 16_384
 
-    /// Returns the objection to a body that cannot be resumed and exceeds a whole period, since it
-    /// would use up each period; nil if a whole period has room.
+    /// Returns the objection to a body that cannot be resumed and would use up each whole period.
     package static func objection(toUncontinued size: Int64, under allowances: [Self]) -> String? {
       guard let least = allowances.min(by: { $0.whole < $1.whole }),
         size > least.whole.addingSaturated(Int64(excess))
@@ -138,7 +134,6 @@ package enum TransferEvent: Sendable {
   /// Bytes received since the last such event; only for progress displays.
   case progressed(TransferID, TransferAdvance)
   case finished(TransferID, TransferResult)
-  /// End of a transfer with the expected response.
   case judged(TransferID, Outcome)
 }
 
@@ -191,7 +186,6 @@ package final class TransferResult: Sendable {
     copy(.failure(reason), figures)
   }
 
-  /// Returns a copy with another outcome, adding the bytes that other requests for it received.
   package func replacingOutcome(
     _ outcome: Result<TransferResponse, Failure>,
     addingWireBytes wireBytes: Int64
@@ -291,7 +285,6 @@ package struct TransferResponse: Sendable {
     return Provenance(remoteAddress: figures?.remoteAddress, throughProxy: isProxied)
   }
 
-  /// Whether the response shows that the host should get no further requests now.
   var isTrouble: Bool {
     status >= 500 || RetryPolicy.isBusy(status) || headers.has(.retryAfter)
   }
@@ -331,7 +324,6 @@ package struct TransferFigures: Hashable, Sendable {
 
   package init() {}
 
-  /// Whether the report needs these figures individually, not only counted with others.
   var isRemarkable: Bool {
     lesson != nil || unexpectedKey != nil || requestCount > 1
   }
@@ -379,7 +371,6 @@ package struct TransportSettings: Hashable, Sendable {
   package var minimumTLS = ConnectionRules.MinimumTLS.tls12
   package var caFile: String?
   package var caDirectory: String?
-  /// CA file for proxies, which otherwise rely on the system's trust store; nil if none is set.
   package var proxyCAFile: String?
   package var proxyCADirectory: String?
   package var proxy: Proxy = .none

@@ -5,7 +5,6 @@ struct Attempts: Sendable {
   private(set) var sinceProgress = 0
   private(set) var atSource = 0
   private(set) var total = 0
-  /// Whether the next request belongs to the current attempt.
   var isFollowUp = false
   private var wasFollowUp = false
   /// Whether the redirect chain was restarted once because of an outdated redirect.
@@ -22,7 +21,6 @@ struct Attempts: Sendable {
     isFollowUp = false
   }
 
-  /// Undoes the last ``begin()``, whose request never went out.
   mutating func undoBegin() {
     requests -= 1
     isFollowUp = wasFollowUp

@@ -50,7 +50,6 @@ package enum BodyCheck {
     return PageGuard.objection(type: headers[.contentType], prefix: body.prefix, entry: entry)
   }
 
-  /// Returns the objection to a response by its headers, and by size and first bytes if known.
   package static func objection(
     toHead headers: HeaderBlock,
     size: Int64?,
@@ -100,7 +99,6 @@ package enum BodyCheck {
     return String(decoding: type, as: UTF8.self)
   }
 
-  /// Returns type and subtype in lower case, without parameters.
   static func mediaType(_ mime: String) -> String {
     String(decoding: typeBytes(mime), as: UTF8.self)
   }

@@ -4,13 +4,11 @@ struct Claims: Sendable {
   private var items: Set<Int> = []
   private var released: [String] = []
 
-  /// Starts claiming because another run has joined; `items` are in flight already.
   mutating func begin(with items: Set<Int>) {
     hasOtherRuns = true
     self.items = items
   }
 
-  /// Whether an item must be claimed before its request.
   func lacksClaim(_ item: Int) -> Bool {
     hasOtherRuns && !items.contains(item)
   }
@@ -27,7 +25,6 @@ struct Claims: Sendable {
     released.append(url)
   }
 
-  /// Returns the URLs released since the last call.
   mutating func drainReleased() -> [String] {
     defer { released = [] }
     return released

@@ -39,7 +39,6 @@ struct CommitBatch: Sendable {
   /// Answers to offer to other machines once their bodies are committed, by body digest.
   private var shared: [ContentDigest: [OriginResponse]] = [:]
   private var writingShared: [OriginResponse] = []
-  /// Items of the confirmations and arrivals.
   private var simple: [Int] = []
   private var itemCount = 0
   private var bytes: Int64 = 0
@@ -53,7 +52,6 @@ struct CommitBatch: Sendable {
     entries.isEmpty && arrivals.isEmpty && confirmations.isEmpty && joins.isEmpty
   }
 
-  /// Whether any entry is not an eviction, and so may need room.
   var bringsBodies: Bool {
     entries.contains { if case .evict = $0.change { false } else { true } }
   }
@@ -179,13 +177,11 @@ struct CommitBatch: Sendable {
     for response in responses { shared[response.digest, default: []].append(response) }
   }
 
-  /// Returns the answers to offer after the commit that has ended.
   mutating func drainShared() -> [OriginResponse] {
     defer { writingShared = [] }
     return writingShared
   }
 
-  /// Ends the commit and returns its items.
   mutating func endCommit() -> [Int] {
     defer { (writing, writingSimple) = ([], []) }
     isWriting = false

@@ -1,6 +1,5 @@
 /// Result of judging a response; see ``Exchange/conclude(_:expecting:policy:now:)``.
 package enum Conclusion: Sendable {
-  /// The response confirms the stored body (304).
   case confirmed
   case body(StagedBody)
   case bodiless
@@ -15,9 +14,7 @@ package struct Expectation: Sendable {
   /// Validators of the stored body, which a 304 may confirm; nil if nothing is stored.
   package var stored: Validators?
   package var isContradicted = false
-  /// Digest algorithms that the transfer must have computed.
   package var algorithms: Set<DigestAlgorithm> = []
-  /// Objection to the body, computed by the caller.
   package var objection: Failure?
   package var maySeekElsewhere = true
 

@@ -5,7 +5,6 @@ struct ConditionsReadings: Sendable {
   var aspects: Set<NetworkConditions.Aspect> = []
   private(set) var isReading = false
   private var endedAt: Duration?
-  /// Aspects of the last reading that was requested, and of the last one that came.
   private var requested: Set<NetworkConditions.Aspect> = []
   private(set) var known: Set<NetworkConditions.Aspect> = []
 

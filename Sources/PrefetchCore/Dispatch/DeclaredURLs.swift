@@ -11,7 +11,6 @@ struct DeclaredURLs: Sendable {
   private var table = KeyTable()
   private var mentions: [Mention] = []
 
-  /// Records a mention; returns the earlier one if there is one.
   mutating func recordMention(_ key: URLKey, segment: Int, entry: Int) -> Mention? {
     let known = table.insert(key, at: mentions.count) { mentions[$0].key }
     if let known { return mentions[known] }
@@ -21,7 +20,6 @@ struct DeclaredURLs: Sendable {
     return nil
   }
 
-  /// Records the item that stands for a URL in all segments.
   mutating func set(item: Int, for key: URLKey, unlessKnown: Bool) {
     guard let position = table.position(of: key, keyAt: { mentions[$0].key }),
       !unlessKnown || mentions[position].item < 0

@@ -17,7 +17,6 @@ extension Dispatcher {
     return { !missing.contains($0) && !evicted.contains($0) }
   }
 
-  /// Sets the form of an undeclared item (stream, ad or file) by the received body.
   mutating func recognize(_ item: Int, _ response: TransferResponse) {
     let work = items.active(item)
     guard response.body != nil, work.entry.bundleForm == nil else { return }
@@ -149,11 +148,9 @@ extension Dispatcher {
     return policy.bound(under: level == .unknown ? policy.quality(ofRate: rate) : level)
   }
 
-  /// Returns the quality for an ad: that of the last download if kept, otherwise the next one.
   private func quality(of entry: ManifestEntry, isKept: Bool) -> BundleRules.Quality {
     let past = past(entry)
     guard !isKept else { return past?.quality ?? .low }
-    // The network may have become worse since the last download.
     let bound = request.policy.network.quality.bound(under: network?.quality ?? .unknown)
     // Ads start low: a short ad ends before a better variant would be seen.
     return min(past?.next ?? .low, bound)
@@ -165,7 +162,6 @@ extension Dispatcher {
     effects.append(.readBundle(item, bundle.documentsToRead, bundle.rules))
   }
 
-  /// Takes what a bundle's documents say; reads them again if its better variant has no room.
   mutating func bundleRead(_ item: Int, _ result: Result<BundleReading, Failure>) {
     begun.end(.documents)
     guard bundles[item] != nil else { return }
@@ -378,7 +374,6 @@ extension Dispatcher {
       bundle.rules.automatic?.hasFailed == false, items.ifActive(item)?.control == nil
     else { return false }
     if outcome.isOfSize { forgetReserved(item) } else { reserve(item) }
-    // The root document is nil if the reservation has taken it.
     let root = bundles[item]?.arrivals.root
     bundles[item]?.arrivals.root = nil
     discardBundle(item)

@@ -45,8 +45,7 @@ extension Dispatcher {
 
   /// Requests a document after its look-up, or waits while another run owns it.
   ///
-  /// The other run's document is revalidated: its body is not sent again, and all rules still
-  /// apply.
+  /// The other run's document is revalidated: its body is not sent again, and all rules apply.
   mutating func documentFound(_ number: Int, isGranted: Bool, _ found: DocumentRecord?) {
     let index = documents[number].segment
     begun.end(.documents)
@@ -74,7 +73,6 @@ extension Dispatcher {
     requestDocument(number)
   }
 
-  /// Returns another configuration's newer record of a document; nil if there is none.
   mutating func offer(ofDocument number: Int) -> DocumentRecord? {
     guard request.mode.writes, let requestHash = fingerprint(ofDocument: number) else { return nil }
     return documents.offer(
@@ -111,7 +109,6 @@ extension Dispatcher {
     claims.lacksClaim(item) && request.mode.writes && isStored(item) && !isPiece(item)
   }
 
-  /// Starts to claim an item, which keeps its slot on the wire until the owner is known.
   mutating func claim(_ item: Int, from host: HostID, into preparations: inout [Preparation]) {
     let work = activate(item)
     work.host = host
@@ -125,7 +122,6 @@ extension Dispatcher {
     preparations.append(preparation)
   }
 
-  /// Whether an item can proceed; an item that another run owns waits.
   mutating func applyClaimReply(_ item: Int, _ reply: Prepared) -> Bool {
     guard let isGranted = reply.isClaimed else {
       return items.isSimple(item) || !activate(item).isBeingClaimed

@@ -33,7 +33,6 @@ extension Dispatcher {
     )
   }
 
-  /// Returns an item's eviction rank under the most important segment that names it.
   func rank(of item: Int) -> ContentRank {
     guard request.mode.isOfSegments else { return .undeclared }
     let work = items[item]

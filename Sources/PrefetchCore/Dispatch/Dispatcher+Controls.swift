@@ -68,7 +68,6 @@ extension Dispatcher {
     }
   }
 
-  /// Ends an item that the user stopped, and returns whether it did; the caller frees the slot.
   mutating func endIfStopped(_ job: Job) -> Bool {
     guard case .item(let item) = job, let control = items.ifActive(item)?.control,
       items[item].state != .settled
@@ -77,7 +76,6 @@ extension Dispatcher {
     return true
   }
 
-  /// Ends an item that the user paused while another run owned it; returns whether it did.
   mutating func heedsPause(_ item: Int) -> Bool {
     guard !request.policy.wakesPaused, let work = items.ifActive(item),
       work.record?.value.state == .paused, items[item].step.decision != .keep

@@ -1,6 +1,5 @@
 /// Documents of a manifest: each follows the full policy, and is read when its signature is here.
 extension Dispatcher {
-  /// Requests a document, or uses the stored one if no request is needed or allowed.
   mutating func requestDocument(_ number: Int) {
     let document = documents[number]
     let index = document.segment
@@ -76,7 +75,6 @@ extension Dispatcher {
 
   // MARK: Answers
 
-  /// Defers a document, and with it the items of the last list.
   mutating func settleDeferred(document number: Int, _ deferral: Deferral) {
     let index = documents[number].segment
     removeRequestedDocument(number)
@@ -92,8 +90,7 @@ extension Dispatcher {
 
   /// Whether the items of the last manifest are listed while the next one is deferred.
   ///
-  /// A deferred part may belong to a new generation. After a halt there is no time for a million
-  /// items.
+  /// A deferred part may belong to a new generation; a halt leaves no time for a million items.
   private func showsLastGeneration(_ number: Int) -> Bool {
     guard case .manifest = documents[number].role else { return false }
     return request.mode.isOfSegments && halt == nil && documents[number].stored != nil

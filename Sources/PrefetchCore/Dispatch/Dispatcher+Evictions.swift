@@ -1,5 +1,4 @@
 extension Dispatcher {
-  /// Removes the stored body from a result if it was evicted during the run.
   func loseEvicted(_ work: ActiveItem) {
     guard !space.evicted.isEmpty, let digest = work.result.digest,
       space.evicted.contains(digest)

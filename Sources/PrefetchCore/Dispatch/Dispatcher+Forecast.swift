@@ -1,6 +1,5 @@
 /// Forecast of a dry run: room and budgets can be judged only when all items are known.
 extension Dispatcher {
-  /// Holds an item until the forecast if limits may affect it; returns whether it is held.
   mutating func holdsForecast(_ item: Int) -> Bool {
     let hasBudgets = network?.keepsUsage == true
     let needsRoom = space.hasRules && isStored(item)
@@ -124,7 +123,6 @@ extension Dispatcher {
     heed(objection, to: body.size, of: item)
   }
 
-  /// Clears a probe's answer that a run would not have received.
   private func clearProbeResult(of work: ActiveItem) {
     work.exchange = nil
     work.result.failure = nil

@@ -86,7 +86,6 @@ extension Dispatcher {
     }
   }
 
-  /// Requests a document or signature again if the stored one is damaged or not proved.
   private mutating func requestAgainIfDamaged(_ number: Int, after failure: Failure) -> Bool {
     guard [.storeDamaged, .signature].contains(failure.code), !request.policy.isOffline,
       segments[documents[number].segment].lastList == nil
@@ -179,7 +178,6 @@ extension Dispatcher {
 
   // MARK: Pages of package indexes: none is asked for where the files of its requirement are stored
 
-  /// Whether to read a stored index page before its server is asked.
   mutating func beginPageLookup(_ number: Int) -> Bool {
     let policy = request.policy
     guard case .packageIndex = documents[number].furtherDocument?.kind,

@@ -33,7 +33,6 @@ extension Dispatcher {
     }
   }
 
-  /// Keeps a job from starting before the uptime `due`.
   mutating func pause(_ job: Job, until due: Duration) {
     wire.pause(job, until: due, rank: rank(of: job))
     switch job {
@@ -103,7 +102,6 @@ extension Dispatcher {
       if switchToAlternate(item) { return enqueue(job) }
       let work = activate(item)
       if readsFirst(item) { return }
-      // The result says why each skipped source was not asked.
       if work.exchange == nil, items[item].source > 0 {
         var exchange = makeExchange(for: item)
         _ = passOver(&exchange, of: item)
@@ -124,7 +122,6 @@ extension Dispatcher {
 
   // MARK: Detours
 
-  /// Sends an unrequested item to its next permitted alternate; returns whether there is one.
   private mutating func switchToAlternate(_ item: Int) -> Bool {
     guard !isPiece(item), !items.isActive(item) || items.active(item).exchange == nil
     else { return false }
@@ -156,7 +153,6 @@ extension Dispatcher {
     return alternates[Int(items[item].source) - 1]
   }
 
-  /// Skips the sources that the item's detour skipped; returns false if none is left.
   mutating func passOver(_ exchange: inout Exchange, of item: Int) -> Bool {
     while exchange.sources.number < items[item].source {
       // The host may be open again by now, but it was not asked.

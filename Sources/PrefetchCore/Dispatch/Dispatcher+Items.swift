@@ -20,7 +20,6 @@ extension Dispatcher {
 
   // MARK: Files of the user's
 
-  /// Returns the published file that may be the item's body; nil after a request for the body.
   private func adoptable(_ item: Int) -> AdoptableFile? {
     guard request.mode.isOfSegments, let work = items.ifActive(item),
       work.entry.bundleForm == nil, work.exchange?.value.method != .get,
@@ -152,7 +151,6 @@ extension Dispatcher {
         work.exchange?.value.requestBody()
       }
       if work.exchange != nil {
-        // A budget may have been used up while the record was read.
         if let deferral = deferral(of: .item(item)) {
           leaveWire(.item(item))
           return settleDeferred(item, deferral)
@@ -197,7 +195,6 @@ extension Dispatcher {
     settleItem(item)
   }
 
-  /// Settles an item with a body found in the store, by its digest, or among the user's files.
   private mutating func adopt(
     _ item: Int,
     _ digest: ContentDigest,

@@ -1,5 +1,4 @@
 extension Dispatcher {
-  /// Settles an item with its older copy if the stale rules allow it; returns whether they do.
   mutating func serveStale(_ item: Int, _ failure: Failure, status: Int?) -> Bool {
     let work = items.active(item)
     let digests = work.wantedDigests
@@ -22,7 +21,6 @@ extension Dispatcher {
     return true
   }
 
-  /// Whether the segments accept the stale copy; the item ends for those unlike the first.
   private mutating func mayBeStale(
     _ record: ContentRecord,
     for item: Int,
@@ -52,7 +50,6 @@ extension Dispatcher {
     segments[index].declaration.maximumStale ?? request.policy.maximumStale
   }
 
-  /// Settles an item that `on_gone` removes after a 404 or 410; returns whether it does.
   mutating func applyOnGone(_ item: Int, _ status: Int) -> Bool {
     let work = items.active(item)
     // Another tag of the ad space may still have an ad.

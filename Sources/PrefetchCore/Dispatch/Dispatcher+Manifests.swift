@@ -142,7 +142,6 @@ extension Dispatcher {
     manifestFailed(index, failure, status: .refused, wasRead: wasRead)
   }
 
-  /// Fails a manifest; the last accepted list stays in force if the failure allows requests.
   mutating func manifestFailed(
     _ index: Int,
     _ failure: Failure,

@@ -1,5 +1,4 @@
 extension Dispatcher {
-  /// Begins the run; reads the network's conditions first if a rule needs them.
   mutating func begin() {
     if request.mode.predicts, space.rules.limit == nil, space.hasRules {
       measureRoom(inDetail: false)
@@ -104,7 +103,6 @@ extension Dispatcher {
     deferForbiddenJobs()
   }
 
-  /// Defers queued jobs that may not start now, and cancels transfers without a budget left.
   private mutating func deferForbiddenJobs() {
     for job in wire.drainQueue() {
       guard let deferral = deferral(of: job) else {
@@ -210,13 +208,11 @@ extension Dispatcher {
     if hasNews == true, halt == nil { decide(sweepsItems: false) }
   }
 
-  /// Writes new usage to the state; a dry run writes nothing.
   mutating func writeUsage(isIdle: Bool) {
     guard request.mode.writes, let memory = network?.unrecorded(isIdle: isIdle) else { return }
     effects.append(.record(memory))
   }
 
-  /// Takes the usage of all runs, since others may have used up the budget.
   mutating func usageRecorded(_ usage: TransferUsage) {
     guard network?.usageRecorded(usage) == true, halt == nil else { return }
     decide()
@@ -226,7 +222,6 @@ extension Dispatcher {
 /// Result of reading the machine's network conditions.
 package struct ConditionsReading: Sendable {
   package var conditions: NetworkConditions
-  /// Recorded usage and samples; nil if not requested.
   package var memory: NetworkMemory?
   package var failure: Failure?
 

@@ -16,7 +16,6 @@ extension Dispatcher {
     return isHere ? nil : .failed(.noRoute, status: nil)
   }
 
-  /// Returns a result with the missing network as its failure, if that explains it.
   func explained(_ result: TransferResult, of job: Job) -> TransferResult {
     guard let failure = result.failure, failure.mayMeanNoNetwork,
       case .failed(let loss, _) = cutOff(job)
@@ -32,7 +31,6 @@ extension Failure {
     isTransient: true
   )
 
-  /// Whether a missing network may be the cause.
   package var mayMeanNoNetwork: Bool {
     code == .dns || code == .connect || code == .noNetwork
   }

@@ -38,7 +38,6 @@ extension Dispatcher {
 
   // MARK: Manifests
 
-  /// Raises a list's documents to the rank of a segment whose items wait for the list.
   mutating func raiseList(of index: Int, for other: Int) {
     guard let priority = segments[other].documentPriority,
       priority < segments[index].documentPriority ?? Rank.lowestPriority
@@ -63,7 +62,6 @@ extension Dispatcher {
     staleBarriers.insert(documents[document].segment)
   }
 
-  /// Ends a segment's start barrier after a failed attempt for one of its documents.
   mutating func recordDocumentRetry(_ index: Int) {
     segments[index].hadDocumentRetry = true
     staleBarriers.insert(index)

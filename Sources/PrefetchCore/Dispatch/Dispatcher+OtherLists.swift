@@ -14,7 +14,6 @@ extension Dispatcher {
   /// Returns the objection to a list that lacks stored items; nil if the user allowed that.
   func objection(toOtherList manifest: Manifest, of index: Int) -> Failure? {
     guard isOtherList(index), !request.policy.allowsListChange else { return nil }
-    // A rejected entry is still a declaration.
     let refused = Set(manifest.rejected.map { URLKey($0.url) })
     let count = facts.inventory.positions(of: segments[index].key).count { position in
       let row = facts.inventory.rows[Int(position)]

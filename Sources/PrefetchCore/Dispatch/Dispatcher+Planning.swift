@@ -87,7 +87,6 @@ extension Dispatcher {
     }
   }
 
-  /// Warns of an empty segment in every run, or fails it under `fail_on_empty`.
   private mutating func handleEmptySegment(_ index: Int) {
     let declaration = segments[index].declaration
     guard request.mode.isOfSegments else { return }
@@ -229,7 +228,6 @@ extension Dispatcher {
     return step.needsRequest
   }
 
-  /// Announces the queued items from number `known` on; a dry run starts none.
   private mutating func announceStarts(behind known: Int, of index: Int) {
     guard !start.isBrief, request.mode.keepsSegments, known < items.count else { return }
     let entries = segments[index].table.value
@@ -287,7 +285,6 @@ extension Dispatcher {
     if segments.count == 1, items.last?.state == .settled { items.removeLast() }
   }
 
-  /// Whether a dry run cannot know the result without asking.
   private func needsProbe(_ step: PlannedStep, of index: Int) -> Bool {
     guard step.bundle != .ad else { return false }
     if request.policy.isOffline {
@@ -375,7 +372,6 @@ extension Dispatcher {
     settleItem(item)
   }
 
-  /// Settles a queued item that a digest has proved meanwhile; returns whether it did.
   mutating func settleIfProven(_ item: Int) -> Bool {
     guard items[item].step.decision == .keep else { return false }
     let work = activate(item)

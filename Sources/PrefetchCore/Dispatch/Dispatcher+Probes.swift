@@ -155,7 +155,6 @@ extension Dispatcher {
     return storeObjection(to: response.headers, in: work.judgingSegments)
   }
 
-  /// Records the other segments that would refuse the body by its head.
   private func foreseeRefusals(of item: Int, by response: TransferResponse) {
     let work = items.active(item)
     guard !work.sharers.isEmpty, !isRepeated(item, response) else { return }
@@ -175,7 +174,6 @@ extension Dispatcher {
     }
   }
 
-  /// Sets the size and, unless a fetch was planned, the action by a probed head.
   private mutating func announceSize(_ item: Int, _ response: TransferResponse) {
     let work = items.active(item)
     let validators = Validators(response.headers)

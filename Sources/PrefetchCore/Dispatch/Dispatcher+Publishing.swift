@@ -94,7 +94,6 @@ extension Dispatcher {
     announce(.treePublished(segment: name, outcome))
   }
 
-  /// Settles a quiet segment if its tree is intact; otherwise reads its list.
   mutating func treeFound(_ index: Int, _ outcome: TreeOutcome?) {
     if storeFailure != nil || halt != nil { return settleManifestHalted(index) }
     guard let outcome else { return readWhenSigned(index) }

@@ -32,7 +32,6 @@ extension Dispatcher {
     }
   }
 
-  /// Records the status, redirects and sources of an answer for the report.
   private mutating func recordResponse(_ step: Exchange.Step, of job: Job) {
     var status: Int??
     switch step {
@@ -93,8 +92,7 @@ extension Dispatcher {
     return failure
   }
 
-  /// Says which headers of the configuration the server that answered did not get, or after a 401
-  /// where to set credentials for it.
+  /// Names the configured headers that the server did not get; for a 401 the credentials setting.
   private func headerAdvice(of job: Job, _ status: Int) -> String? {
     guard let exchange = exchange(of: job)?.value else { return nil }
     let declaration = segments[segment(of: job)].declaration
@@ -207,7 +205,6 @@ extension Dispatcher {
     }
   }
 
-  /// Keeps a user's file if the server describes the same one; otherwise requests the body.
   private mutating func headReceived(
     _ item: Int,
     _ response: TransferResponse,
@@ -244,7 +241,7 @@ extension Dispatcher {
     finishStoring(item, known, body: nil)
   }
 
-  /// Returns what the item's segments expect of an answer, after header conflicts are separated and sharers have judged it.
+  /// Returns the expectations of the item's segments, after conflicting ones are separated.
   private mutating func expectation(
     _ item: Int,
     of response: TransferResponse,
@@ -287,7 +284,6 @@ extension Dispatcher {
     return expected
   }
 
-  /// Keeps a confirmed body, or requests it again if it was evicted.
   private mutating func keepConfirmedBody(_ item: Int, _ response: TransferResponse) {
     let work = items.active(item)
     guard let record = work.record, !refusesStored(item, record.value) else { return }
@@ -296,7 +292,6 @@ extension Dispatcher {
     confirmed(item, record, response)
   }
 
-  /// Handles an answer without a body: removes the item, serves a stale copy, or fails.
   private mutating func handleBodilessResponse(_ item: Int, _ response: TransferResponse) {
     if applyOnGone(item, response.status) { return }
     let work = items.active(item)
@@ -361,7 +356,6 @@ extension Dispatcher {
     segments[Int(items[item].segment)].declaration.isStored
   }
 
-  /// Handles a 304: keeps the body, renews its headers and freshness.
   private mutating func confirmed(
     _ item: Int,
     _ record: Shared<ContentRecord>,
@@ -389,7 +383,6 @@ extension Dispatcher {
     finishStoring(item, renewed, body: nil)
   }
 
-  /// Records in a row the freshness and variance that the answer and its redirects state.
   mutating func recordFreshness(of item: Int, into record: inout ContentRecord) {
     let work = items.active(item)
     guard let exchange = work.exchange?.value else { return }
@@ -518,7 +511,6 @@ extension Dispatcher {
     )
   }
 
-  /// Fills the result of an item that settles with the next commit.
   private mutating func recordStored(_ item: Int, _ record: ContentRecord, freshUntil: Instant?) {
     let work = items.active(item)
     items[item].state = .committing

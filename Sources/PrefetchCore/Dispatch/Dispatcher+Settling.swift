@@ -180,7 +180,6 @@ extension Dispatcher {
     if let result = segments.newResult(of: index) { announce(.segmentSettled(result)) }
   }
 
-  /// Settles a segment that is unchanged since the last run.
   mutating func settleQuiet(_ index: Int) {
     guard var record = segments[index].recorded, let mark = record.quiet else { return }
     segments[index].isGathering = false

@@ -57,7 +57,6 @@ extension Dispatcher {
     )
   }
 
-  /// Returns the objection to `no-store` if a segment honors it.
   func storeObjection(to headers: HeaderBlock, in indices: [Int]) -> Failure? {
     let honorsNoStore = indices.contains { segments[$0].declaration.honorsNoStore }
     return Freshness.mayStore(headers, honorsNoStore: honorsNoStore) ? nil : Self.notStored
@@ -98,7 +97,6 @@ extension Dispatcher {
     guard result.failure == nil, result.deferral == nil, result.outcome != .deferred,
       result.isUsable || request.mode.predicts, let size = result.size
     else { return nil }
-    // Order of checks as for a body in flight.
     if let objection = limitObjection(to: size, in: index)
       ?? result.digest.map({ Self.objection(size: size, digest: $0, strong: [:], as: entry) })
       ?? Self.sizeObjection(size, as: entry)

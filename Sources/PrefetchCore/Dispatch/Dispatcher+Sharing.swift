@@ -120,8 +120,7 @@ extension Dispatcher {
     return holdToKeptDigest(step, declared, of: index, against: known)
   }
 
-  /// Holds an earlier item to a kept body's digest; if too late, requests the body and returns
-  /// true.
+  /// Holds an earlier item to a kept digest; if too late, requests the body and returns true.
   private mutating func holdToKeptDigest(
     _ step: PlannedStep,
     _ entry: ManifestEntry,
@@ -179,7 +178,6 @@ extension Dispatcher {
     return Comparison(entry.digests, stored: row.digest, strong: strong) == .equal
   }
 
-  /// Settles a step without a request if another segment's digest proves the stored body.
   private mutating func settleIfProved(
     _ step: PlannedStep,
     of index: Int,
@@ -224,7 +222,6 @@ extension Dispatcher {
     return false
   }
 
-  /// Returns the difference between two segments' requests for a URL; nil if there is none.
   private func headerConflict(
     _ entry: ManifestEntry,
     of index: Int,
@@ -314,7 +311,6 @@ extension Dispatcher {
     tally(result, in: index, isRequired: conflict.isRequired)
   }
 
-  /// Removes a URL from a segment, since its stored body answers another one.
   private mutating func leaveToOther(_ url: String, _ index: Int) {
     let key = URLKey(url)
     segments[index].otherVariants.insert(key)
@@ -403,7 +399,6 @@ extension Dispatcher {
     }
   }
 
-  /// Whether a segment needs an answer of its own, since the item's end cannot serve it.
   private func needsOwnResponse(
     _ step: PlannedStep,
     _ entry: ManifestEntry,
@@ -411,7 +406,6 @@ extension Dispatcher {
     sharing item: Int
   ) -> Bool {
     guard isDecided(item) || items[item].step.isKept else { return false }
-    // This segment may accept a body that others refuse.
     let failure =
       items[item].state == .settled || !items.isActive(item)
       ? settled.failure(of: item) : items.active(item).result.failure
@@ -420,7 +414,6 @@ extension Dispatcher {
     let needsRequest = step.decision.action != .keep
     if let digest = decidedDigest(of: item) {
       switch Comparison(entry.digests, stored: digest, strong: [:]) {
-      // The received body is the declared one.
       case .equal: return false
       // The body would have been refused in flight, too.
       case .different where hadResponse(item): return false
@@ -469,7 +462,6 @@ extension Dispatcher {
 }
 
 extension SegmentDeclaration {
-  /// Returns the segment's inline entry for a URL, or an entry with the URL alone.
   fileprivate func inlineEntry(for url: WebURL) -> ManifestEntry {
     guard case .inline(let entries) = source,
       let position = entries.value.position(of: URLKey(url.string))

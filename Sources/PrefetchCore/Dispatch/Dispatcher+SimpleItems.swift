@@ -132,7 +132,6 @@ extension Dispatcher {
     effects.append(.startOrder(newTransfer(for: .item(item)), order))
   }
 
-  /// Returns the request terms of an entry's server, made from the first item and cached.
   private mutating func orderTerms(of entry: Int, in index: Int) -> OrderTerms {
     let origin = segments[index].table.value.originNumber(at: entry)
     if let known = segments[index].orderTerms[origin] { return known }
@@ -174,7 +173,6 @@ extension Dispatcher {
     return true
   }
 
-  /// Adds received bytes to the reservation of a body of unknown size.
   mutating func growSimple(_ item: Int, by bytes: Int64) {
     guard let reservation = items[simple: item].reservation, items[simple: item].diskLimit != nil
     else { return }

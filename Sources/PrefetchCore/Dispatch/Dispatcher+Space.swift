@@ -55,7 +55,6 @@ extension Dispatcher {
     return false
   }
 
-  /// Frees the slot and the claim of an item that waits for room.
   private mutating func leaveForRoom(_ item: Int) {
     leaveWire(.item(item))
     items[item].state = .waiting
@@ -78,7 +77,6 @@ extension Dispatcher {
     return true
   }
 
-  /// Requests an item's whole body again, if there is room for it.
   mutating func requestAgain(_ item: Int, withSize size: Int64) {
     let work = activate(item)
     work.reportedSize = size
@@ -95,7 +93,6 @@ extension Dispatcher {
     for item in waiting where items[item].state == .waiting { enqueue(.item(item)) }
   }
 
-  /// Queues waiting items again after other reservations have shrunk.
   mutating func tryRoomAgain() {
     lookForTheLastTime()
     resume(space.drainRetries())
@@ -239,7 +236,6 @@ extension Dispatcher {
     freshBodies[URLKey(work.entry.recordURL)] = nil
   }
 
-  /// Batches evictions, which follow all other changes of the commit.
   private mutating func evict(_ digests: [ContentDigest]) {
     guard !digests.isEmpty else { return }
     facts.missing.formUnion(digests)

@@ -33,7 +33,6 @@ extension Dispatcher {
     offerToTier(originResponse, of: exchange)
   }
 
-  /// Offers a document or piece that its origin sent now.
   mutating func offerToTier(
     _ body: StagedBody,
     _ response: TransferResponse,

@@ -50,7 +50,6 @@ extension Dispatcher {
         } else if work.isBeingRead {
           items[item].state = .preparing
         } else if let preparation = preparation(of: item)
-          // An item without anything to read overtakes no earlier item.
           ?? (preparations.isEmpty ? nil : Preparation(item: item, record: nil, digest: nil))
         {
           items[item].state = .preparing
@@ -153,7 +152,6 @@ extension Dispatcher {
     guard let exchange = exchange(of: job), let host = host(of: job) else { return }
     wire.finished(job, on: host, result, at: now)
     if case .item(let item) = job { items.active(item).result.figures = result.figures }
-    // Hop and attempt of the result, before the exchange goes on.
     let (hop, isRetry) = (exchange.value.hop, exchange.value.isRetry)
     let jar = jar(of: job)
     if let jar { exchange.value.cookies = jar.value.cookies }
@@ -205,7 +203,6 @@ extension Dispatcher {
     reask(job)
   }
 
-  /// Whether the exchange continues with another request; after a halt it does not.
   private mutating func proceed(_ job: Job, _ step: Exchange.Step) -> Bool {
     guard halt == nil else { return false }
     switch step {

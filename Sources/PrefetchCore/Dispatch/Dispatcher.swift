@@ -13,18 +13,13 @@ package struct Dispatcher: Uncopied {
   package struct Start: Sendable {
     package var request: RunRequest
     package var segments: [SegmentRecord]
-    /// Whether the object folders have changed since the last run checked them.
     package var hasUnseenChanges: Bool
-    /// Whether the store may hold objects that a lost index named.
     package var seeksLostBodies: Bool
-    /// Partial bodies of earlier runs, by item URL.
     package var partials: [String: PartialBody]
-    /// Hosts that asked earlier runs to pause requests.
     package var gates: [HostGate]
     package var key: VarianceKey
     package var now: Moment
     package var seed: UInt64
-    /// Whether no observer needs each item and request by itself.
     package var isBrief: Bool
     /// Function that makes an item's id from its URL, if the publisher gave none.
     package var identify: @Sendable (String) -> String
@@ -75,7 +70,6 @@ package struct Dispatcher: Uncopied {
       return failure
     }
 
-    /// Deferral of the work left undone; nil if no rule caused the halt.
     var deferral: Deferral? {
       switch self {
       case .deadline: Deferral(rule: .deadline)
@@ -108,7 +102,6 @@ package struct Dispatcher: Uncopied {
   var bundles = Bundles()
   var responseCounts = ResponseCounts()
   var declared = DeclaredURLs()
-  /// Ends of items that another segment may still name.
   var settled = SettledItems()
   var declaredItems = 0
   /// Keys of items that `on_gone` removes, since their server no longer has them.
@@ -128,9 +121,7 @@ package struct Dispatcher: Uncopied {
   let deadline: Duration?
   /// Network rules of the run; nil if no rule restricts the network.
   var network: NetworkWatch?
-  /// Segments that wait for network conditions, with their rejected entries.
   var awaitingConditions: [(segment: Int, rejected: [RejectedEntry])] = []
-  /// Segments whose start barrier has to be computed again.
   var staleBarriers: Set<Int> = []
   var isCutOff = false
   var hasDiscovered = false
@@ -178,7 +169,6 @@ package struct Dispatcher: Uncopied {
 
   package func openGates(at now: Moment) -> [HostGate] { wire.openGates(at: now) }
 
-  /// Uptime at which the dispatcher must act even without an event.
   package var nextDeadline: Duration? {
     [
       wire.nextMoment, halt == nil ? deadline : nil, batch.due, networkDeadline,
@@ -280,7 +270,6 @@ package struct Dispatcher: Uncopied {
     }
   }
 
-  /// Stops new work: cancels transfers in flight, and settles waiting jobs as they are.
   mutating func stop(_ reason: Halt) {
     switch halt {
     case .interrupted, .store: return
@@ -292,7 +281,6 @@ package struct Dispatcher: Uncopied {
     wakeWaiting()
   }
 
-  /// Queues a job again at once, unless a halt or a network rule forbids it.
   mutating func reask(_ job: Job) {
     guard halt == nil else { return settleHalted(job) }
     if let deferral = deferral(of: job) {

@@ -8,18 +8,13 @@ struct DocumentWork {
 
   let segment: Int
   let role: Role
-  /// URL of the document; nil for local files.
   let url: WebURL?
-  /// Provenance of the text that named the document.
   let namer: Provenance
-  /// Record from the last run; nil if it must not be reused.
   var stored: DocumentRecord?
   /// Newer record of another configuration for the same request; a 304 makes it ours.
   var offered: DocumentRecord?
   var exchange: ExchangeBox?
-  /// Progress of reading the stored index page, which may make a request unnecessary.
   var lookup = PageLookup.none
-  /// Whether the claims and records of other runs are being looked up.
   var isBeingLookedUp = false
   var isLookedUp = false
   var isClaimed = false
@@ -34,11 +29,9 @@ struct DocumentWork {
   var finalURL: WebURL?
   /// Record for the next run; a manifest is recorded with its segment instead.
   var accepted: DocumentRecord?
-  /// Parsed content, until all parts are merged.
   var manifest: Manifest?
   var children: [Int] = []
   var signature: Int?
-  /// Whether the segment has dropped the document, so that nothing waits for its response.
   var isDropped = false
 
   init(segment: Int, role: Role, url: WebURL?, named provenance: Provenance) {

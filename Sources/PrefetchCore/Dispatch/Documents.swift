@@ -44,7 +44,6 @@ struct Documents: RandomAccessCollection, MutableCollection {
     return try? WebURL(url.string[..<end] + SignatureDemand.suffix + url.string[end...])
   }
 
-  /// Returns how to read a document; nil while its bytes are not here.
   func source(
     of number: Int,
     in declaration: SegmentDeclaration,
@@ -120,7 +119,6 @@ struct Documents: RandomAccessCollection, MutableCollection {
     return numbers
   }
 
-  /// Takes the records of accepted parts and signatures, and the bodies to store for them.
   mutating func drainAccepted(_ index: Int) -> (records: [DocumentRecord], bodies: [StagedBody]) {
     var records: [DocumentRecord] = []
     var bodies: [StagedBody] = []
@@ -143,7 +141,6 @@ struct Documents: RandomAccessCollection, MutableCollection {
 
   struct Dropped {
     var bodies: [StagedBody] = []
-    /// Requests without a response, and their servers.
     var jobs: Set<Job> = []
     var authorities: Set<String> = []
   }
@@ -202,7 +199,6 @@ struct Documents: RandomAccessCollection, MutableCollection {
     return record
   }
 
-  /// Returns the newest record of each request; empty if no other configuration has any.
   private static func newest(
     among segments: [SegmentRecord],
     excluding identity: String

@@ -4,7 +4,6 @@ package enum Event: Sendable {
   /// Other runs use the cache.
   case joined
   indirect case conditionsRead(ConditionsReading)
-  /// The user has paused or removed an item in flight.
   case controlled(item: Int, ItemControl)
   /// Received bytes are recorded; the value is the usage of all runs.
   indirect case usageRecorded(TransferUsage)
@@ -19,7 +18,6 @@ package enum Event: Sendable {
   indirect case bundleRead(Int, Result<BundleReading, Failure>)
   case textsStaged(Int, Result<[StagedBody], Failure>)
   case inventoryRead(Result<InventoryFacts, Failure>)
-  /// Other events have had their turn; see ``Effect/resumePlanning(segment:)``.
   case planningResumed(segment: Int)
   case prepared([Prepared])
   case removalsRead([ContentRecord?])
@@ -32,7 +30,6 @@ package enum Event: Sendable {
   /// The store refused the changes for want of room; they may be sent again after a reading.
   case commitRefused
   case interrupted(signal: Int32)
-  /// A wait has ended.
   case timePassed
 }
 
@@ -40,7 +37,6 @@ package enum Event: Sendable {
 package enum Effect: Sendable {
   /// Reads network and power conditions, and the remembered usage unless `hasMemory`.
   case readConditions(Set<NetworkConditions.Aspect>, hasMemory: Bool)
-  /// Stores the received bytes and samples.
   indirect case record(NetworkMemory)
   indirect case startTransfer(TransferRequest)
   case startOrder(TransferID, Order)
@@ -54,7 +50,6 @@ package enum Effect: Sendable {
   case readInventory
   /// Returns to a segment after other events, so that a million items are not one event.
   case resumePlanning(segment: Int)
-  /// Claims the URLs in flight, because other runs have joined.
   case claim([String])
   case release([String])
   /// Looks up the newest record of a document, and claims the document if `isClaim`.
@@ -66,12 +61,9 @@ package enum Effect: Sendable {
   case readRemovals([Int64])
   case commit([StoreChange])
   indirect case publish(segment: Int, TreePlan)
-  /// Checks whether a segment's tree is as it was last published.
   indirect case findTree(segment: Int, SegmentKey, PublishingRules)
   case discard(StagedBody)
-  /// Offers answers with stored bodies to other machines.
   case share([OriginResponse])
-  /// Deletes the partial body with this key.
   case forgetPartial(String)
   case announce(RunFact)
 }
@@ -91,19 +83,14 @@ package struct InventoryFacts: Sendable {
 package struct Preparation: Hashable, Sendable {
   package var item: Int
   package var record: Int64?
-  /// Declared digest under which a body may already be stored.
   package var digest: ContentDigest?
-  /// URL to claim; nil if no other run uses the cache.
   package var claimed: String?
-  /// Declared digests of bodies that a lost index may have named.
   package var lost: [ExpectedDigest] = []
-  /// File of the user that may be the body.
   package var adoptable: AdoptableFile?
 }
 
 /// Measured size of the cache and free space of the disk.
 package struct RoomReading: Sendable {
-  /// Bytes in the cache; nil if no limit needs them.
   package var used: Int64?
   /// Data version of the index; changes when other processes write.
   package var version: Int64?
@@ -122,11 +109,8 @@ package struct Prepared: Sendable {
   package var stored: (any StoredResponse)?
   /// Size of the stored body with the declared digest; nil if there is none.
   package var adoptedSize: Int64?
-  /// Body found under another digest, or among the user's files.
   package var found: FoundBody?
-  /// Whether the run holds the claim; nil if none was needed.
   package var isClaimed: Bool?
-  /// Partial body, which another run may have left.
   package var partial: PartialBody?
 
   package init(item: Int, stored: (any StoredResponse)?, adoptedSize: Int64?) {
@@ -142,16 +126,13 @@ package struct ManifestSource: Sendable {
     case staged(StagedBody)
     case stored(ContentDigest)
     case file(String)
-    /// No server had the document.
     case nothing
   }
 
   package var bytes: Bytes
   /// Base of relative references; nil for a local file without `base`: absolute URLs only.
   package var base: WebURL?
-  /// Requested URL if `base` is the URL after redirects; nil if `base` was declared.
   package var requestedURL: WebURL?
-  /// URL after redirects; nil if no server sent the bytes.
   package var address: WebURL?
   package var mime: String?
   /// URL or path for messages, as the user knows it.
@@ -181,9 +162,7 @@ package struct ManifestSource: Sendable {
 package struct SignatureDemand: Sendable {
   package var bytes: ManifestSource.Bytes
   package var name: String
-  /// Public keys; one of them must have signed.
   package var keys: [String]
-  /// Name under which the document must have been signed, if the signature states a name.
   package var fileName: String
 
   /// Limit in bytes for a signature file, which has a few lines.

@@ -2,12 +2,10 @@ extension Exchange {
   /// Resumption of an interrupted body.
   struct Part: Sendable {
     var kept: PartialBody?
-    /// Whether the last request was a range request for the rest.
     var wasSent = false
     /// Whether a content coding may be requested; a coded body cannot be resumed.
     var allowsCoding: Bool
     private var wasDropped = false
-    /// Number of range requests without progress.
     private var fruitless = 0
 
     init(_ kept: PartialBody?, allowsCoding: Bool) {
@@ -15,17 +13,14 @@ extension Exchange {
       self.allowsCoding = allowsCoding
     }
 
-    /// Drops the part; returns false if that was done before.
     mutating func drop() -> Bool {
       kept = nil
       defer { wasDropped = true }
       return !wasDropped
     }
 
-    /// Records the part of an interrupted body and returns the bytes gained.
     mutating func keep(_ result: TransferResult) -> Int64 {
       let hasBodyBegun = result.partial != nil || result.figures.firstByte != nil
-      // A coded body cannot be resumed, so an interrupted one is requested uncoded.
       if hasBodyBegun, !wasSent { allowsCoding = false }
       guard let rest = result.partial else {
         if wasSent, hasBodyBegun { kept = nil }
@@ -43,8 +38,7 @@ extension Exchange {
   }
 
   mutating func keepPart(of result: TransferResult) {
-    // Progress resets the attempts: a connection that drops often still completes a large body. The
-    // attempts at one source stay limited.
+    // Progress resets the attempts: a connection that drops often still completes a large body.
     if part.keep(result) >= Self.realProgress { attemptCounts.recordProgress() }
   }
 

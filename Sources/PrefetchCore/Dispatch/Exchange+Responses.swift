@@ -200,13 +200,11 @@ extension Exchange {
       ? .request : gravestStep(after: step)
   }
 
-  /// Returns the result of each source in order; empty if there was only one.
   package func sources(lastFailure failure: Failure?, status: Int?) -> [SourceResult] {
     guard !sources.results.isEmpty, !sources.isExhausted else { return sources.results }
     return sources.results + [SourceResult(url: source, status: status, failure: failure)]
   }
 
-  /// Returns the gravest end of all sources; `step` is the last of them.
   func gravestStep(after step: Step) -> Step {
     // The caller that cancelled knows why.
     if case .failed(let failure, _) = step, failure.code == .cancelled { return step }
@@ -259,7 +257,6 @@ extension Exchange {
 }
 
 extension Confirmable {
-  /// Whether a response confirms the stored body and changes no header.
   func isConfirmed(by response: TransferResponse) -> Bool {
     response.status == 304
       && Revalidation.confirms(response.headers, stored: validators)

@@ -10,7 +10,6 @@ package struct Exchange: Sendable {
   }
 
   let terms: Terms
-  /// Redirect chain from the present source to the present hop.
   package internal(set) var chain: Chain
   package internal(set) var sources = Sources()
   var attemptCounts = Attempts()
@@ -21,13 +20,11 @@ package struct Exchange: Sendable {
   private var requestedAlgorithms: Set<DigestAlgorithm> = []
   /// Whether the last request carried credentials that a rule of the configuration added.
   private var carriesRuleCredentials = false
-  /// Fields of the last request that may have selected its response (`Vary`).
   private var selecting: [HeaderField] = []
   /// Question to ask a second tier first; nil to bypass the tier.
   package var tierRequest: TierRequest?
   /// Whether no request so far carried credentials, and no redirect was private.
   var isAnonymous = true
-  /// Whether shared caches must be bypassed, since only the origin's state counts.
   private var bypassesCaches: Bool
   var cookies = CookieJar()
 
@@ -41,7 +38,6 @@ package struct Exchange: Sendable {
     /// Headers for every hop; they replace `headers` of the same names.
     let everywhere: [HeaderField]
     let accept: String?
-    /// Credentials for one origin, on any hop.
     let credentials: Shared<OriginCredentials>?
     /// URL that gave the validators; after redirects it differs from `url`.
     let conditionURL: String
@@ -55,7 +51,6 @@ package struct Exchange: Sendable {
     let holdsLicense: Bool
     /// Whether the configuration, the user or the origin itself chose the first origin.
     let isOriginChosen: Bool
-    /// Key of the store for digests of selecting headers.
     let key: VarianceKey
   }
 
@@ -63,7 +58,6 @@ package struct Exchange: Sendable {
     package internal(set) var hop: WebURL
     package internal(set) var provenance: Provenance
     package internal(set) var redirects: [RedirectHop] = []
-    /// Freshness and variance that each redirect to ``hop`` states.
     package internal(set) var terms: [HopTerms] = []
     /// Whether a second tier reported one of the redirects.
     var isLedByTier = false
@@ -145,7 +139,6 @@ package struct Exchange: Sendable {
 
   package var attempts: Int { attemptCounts.requests }
 
-  /// URL at which the present redirect chain began.
   package var source: WebURL {
     sources.number == 0 ? url : alternates[sources.number - 1]
   }
@@ -158,7 +151,6 @@ package struct Exchange: Sendable {
     sources.number > 0
   }
 
-  /// Whether the last request repeated an earlier one, at this source or another.
   package var isRetry: Bool {
     attemptCounts.total > 1
   }
@@ -257,12 +249,10 @@ package struct Exchange: Sendable {
     return true
   }
 
-  /// Undoes the last ``nextRequest(_:)``, whose request never went out.
   package mutating func undoRequest() {
     attemptCounts.undoBegin()
   }
 
-  /// Drops the validators after an answer that does not fit them.
   package mutating func dropConditions() {
     conditions = Validators()
     bypassesCaches = true
@@ -281,7 +271,6 @@ package struct Exchange: Sendable {
     attemptCounts.isFollowUp = true
   }
 
-  /// Returns the freshness and variance that a response to the last request states.
   package func terms(
     of headers: HeaderBlock,
     at timing: Freshness.Timing,
@@ -301,7 +290,6 @@ package struct Exchange: Sendable {
     algorithms.formUnion(more)
   }
 
-  /// Whether the transfer of the last request computes these digests.
   package func computesDigests(for wanted: Set<DigestAlgorithm>) -> Bool {
     wanted.isSubset(of: requestedAlgorithms)
   }

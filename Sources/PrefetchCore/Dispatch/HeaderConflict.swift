@@ -4,7 +4,6 @@ struct HeaderConflict: Sendable {
   let url: String
   let id: String?
   let first: String
-  /// Headers in which the two differ.
   let names: Set<String>
   let digests: [ExpectedDigest]
   let isRequired: Bool
@@ -32,13 +31,11 @@ struct HeaderConflict: Sendable {
     isRequired = entry.isRequired
   }
 
-  /// Whether an answer depends on any of the headers, and is not the declared body.
   func isSeparated(by selecting: [String], from body: StagedBody?) -> Bool {
     let proofs = digests.filter(\.algorithm.isTrustworthy)
     return isMet(by: selecting) && !(body.map { proofs.contains(where: $0.matches) } ?? false)
   }
 
-  /// Whether an answer depends on any of the headers.
   func isMet(by selecting: [String]) -> Bool {
     selecting.contains { $0 == Variance.anything || names.contains($0) }
   }

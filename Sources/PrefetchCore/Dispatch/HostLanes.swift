@@ -35,7 +35,6 @@ struct HostLanes: Sendable {
     count += jobs.count
   }
 
-  /// Returns the rank and level of the host's next job.
   func first(of host: Int32) -> (rank: Rank, level: Int32)? {
     guard host < firsts.count, firsts[Int(host)] != Self.none else { return nil }
     let lane = lanes[Int(firsts[Int(host)])]

@@ -2,7 +2,6 @@
 package struct HostLimits: Sendable {
   package enum Verdict: Hashable, Sendable {
     case open
-    /// Nothing is sent to the host before that uptime; the run can wait for it.
     case wait(until: Duration)
     case deferred(Deferral)
     /// The host is unreachable, so no other item is tried there.
@@ -57,7 +56,6 @@ package struct HostLimits: Sendable {
 
   // MARK: Facts
 
-  /// Records a complete response of the host; `retryAfter` is its header.
   package mutating func recordResponse(
     _ host: HostID,
     status: Int,
@@ -70,10 +68,9 @@ package struct HostLimits: Sendable {
     }
   }
 
-  /// Records a request that ended without a response; `isExhausted` if it is not retried.
+  /// Records a request without response, `isExhausted` if not retried; returns a new pause's end.
   ///
-  /// The retries of an item count once; a host that stays busy counts too (`server_busy`). Returns
-  /// the end of a new pause.
+  /// The retries of an item count once; a host that stays busy counts too (`server_busy`).
   @discardableResult
   package mutating func recordFailure(
     _ host: HostID,
@@ -118,7 +115,6 @@ package struct HostLimits: Sendable {
     return 1
   }
 
-  /// Returns the gates that the next run must obey.
   package func gates(now: Moment) -> [Gate] {
     troubles.compactMap { host, trouble in
       guard let gate = trouble.gate, now.uptime < gate.until.uptime else { return nil }
@@ -144,7 +140,6 @@ package struct HostLimits: Sendable {
   private mutating func shut(_ host: HostID, for demanded: Duration, now: Moment) {
     guard demanded > .zero else { return }
     let gate = pause(min(demanded, RetryAfter.longest), now: now)
-    // The longest demanded pause counts.
     if let known = troubles[host]?.gate, known.until.uptime >= gate.until.uptime { return }
     troubles[host, default: Trouble()].gate = gate
   }

@@ -17,7 +17,6 @@ package struct HostTable: Sendable {
 
   package init() {}
 
-  /// Returns the number of a host; `authority` is a ``WebURL/authority``.
   package mutating func host(_ authority: String) -> HostID {
     if let known = numbers[authority] { return known }
     let host = HostID(Int32(names.count))

@@ -1,6 +1,5 @@
 /// Jobs in flight, in an array: transfer numbers rise, and transfers mostly end in order.
 struct InFlight: Sendable {
-  /// Job numbers, from the oldest transfer in flight.
   private var jobs: [Int32] = []
   /// Transfer number of `jobs[0]`.
   private var first = 1
@@ -13,7 +12,6 @@ struct InFlight: Sendable {
     count == 0
   }
 
-  /// Transfers in flight, oldest first.
   var ids: [TransferID] {
     jobs.indices[endedCount...].filter { jobs[$0] != Self.ended }.map { TransferID(first + $0) }
   }

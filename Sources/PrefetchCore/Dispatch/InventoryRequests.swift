@@ -16,7 +16,6 @@ struct InventoryRequests: Sendable {
 
   var isEmpty: Bool { waiting.isEmpty }
 
-  /// Returns whether the inventory must be read now.
   mutating func add(_ request: InventoryRequest) -> Bool {
     waiting.append(request)
     return waiting.count == 1

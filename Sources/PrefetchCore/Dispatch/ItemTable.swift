@@ -28,7 +28,6 @@ struct ItemTable: RandomAccessCollection, MutableCollection {
 
   // MARK: Bare, simple, active
 
-  /// Whether work on the item has not begun, or has ended.
   func isBare(_ item: Int) -> Bool { rows[item].slot == Self.nowhere }
 
   func isSimple(_ item: Int) -> Bool { rows[item].slot < Self.nowhere }
@@ -91,16 +90,13 @@ struct ItemWork: Sendable {
     case preparing
     case inFlight
     case waiting
-    /// The item's own document is here, and its pieces are requested.
     case gathering
-    /// The item's change is decided but not committed.
     case committing
     case settled
   }
 
   var step: PlannedStep
   var segment: UInt32
-  /// Position among all declared items of the run.
   var position: UInt32
   /// Slot of the plain or active item, encoded by ``ItemTable``.
   fileprivate var slot: Int32 = ItemTable.nowhere
@@ -120,11 +116,9 @@ struct SimpleItem: Sendable {
   /// Stored answer to confirm; nil if nothing is stored, or until it is read.
   var stored: (any StoredResponse)?
   var isRead = false
-  /// Host on which the item holds a slot.
   var host: HostID?
   /// Bytes that the disk has for a body of unknown size.
   var diskLimit: Int64?
   var reservation: Int64?
-  /// Received body, until its commit.
   var arrival: Arrival?
 }

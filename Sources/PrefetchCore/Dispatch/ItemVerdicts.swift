@@ -6,7 +6,6 @@ struct ItemVerdicts: Sendable {
     var rules: Int
   }
 
-  /// Rules of the segments, narrowed by those of their items.
   var policies: [Key: NetworkPolicy] = [:]
   var verdicts: [Key: NetworkVerdict] = [:]
 }

@@ -10,7 +10,6 @@ struct NetworkWatch: Sendable {
 
   private(set) var situation = NetworkSituation()
   private(set) var verdicts: [NetworkVerdict]
-  /// Whether a budget of each segment is used up, whatever rule its verdict names.
   private(set) var isExhausted: [Bool]
   private var items = ItemVerdicts()
   private(set) var quality = NetworkQuality.unknown
@@ -46,7 +45,6 @@ struct NetworkWatch: Sendable {
     }
   }
 
-  /// Returns nil if no rule forbids anything, so that no conditions must be read.
   static func ifNeeded(_ request: RunRequest) -> NetworkWatch? {
     guard !request.policy.isOffline else { return nil }
     let watch = NetworkWatch(request)
@@ -152,7 +150,6 @@ struct NetworkWatch: Sendable {
     headroom <= 0 || renewal.hasPassed(at: now)
   }
 
-  /// Renews the verdicts; returns whether the network quality has changed.
   mutating func decide(at now: Moment) -> Bool {
     isReady = true
     verdicts = rules.ofSegments.map { $0.verdict(in: situation, at: now.wall) }
@@ -174,7 +171,6 @@ struct NetworkWatch: Sendable {
     return level != quality
   }
 
-  /// Returns the verdict on an item with rules of its own; `number` identifies these rules.
   mutating func verdict(
     of segment: Int,
     narrowedBy own: NetworkPolicy,
@@ -233,8 +229,6 @@ struct NetworkWatch: Sendable {
   // MARK: Usage
 
   /// Returns why a transfer would exceed the budgets; nil if it fits.
-  ///
-  /// The last read may overshoot.
   mutating func predictDeferral(_ bytes: Int64, of segment: Int, at now: Moment) -> Deferral? {
     guard keepsUsage, let day else { return nil }
     let type = situation.conditions.type
@@ -257,7 +251,6 @@ struct NetworkWatch: Sendable {
     recordUsage(bytes, of: segment)
   }
 
-  /// Returns whether the verdicts may change.
   mutating func finished(
     _ id: TransferID,
     _ result: TransferResult,
@@ -294,7 +287,6 @@ struct NetworkWatch: Sendable {
     )
   }
 
-  /// Takes the stored usage of all runs; returns whether other runs have received bytes.
   mutating func usageRecorded(_ usage: TransferUsage) -> Bool {
     let before = situation.usage
     var usage = usage
@@ -305,7 +297,6 @@ struct NetworkWatch: Sendable {
     return true
   }
 
-  /// Returns the usage and samples to store now, if any.
   mutating func unrecorded(isIdle: Bool) -> NetworkMemory? {
     // The run writes no usage during a reading, so that it is clear what the reading contains.
     guard !isReading else { return nil }

@@ -4,13 +4,10 @@ struct Obligations: OptionSet, Sendable {
 
   static let transfers = Obligations(rawValue: 1 << 0)
   static let queue = Obligations(rawValue: 1 << 1)
-  /// Records that the store is reading for items.
   static let preparations = Obligations(rawValue: 1 << 2)
-  /// Segments whose plan is not complete.
   static let planning = Obligations(rawValue: 1 << 3)
   static let backoff = Obligations(rawValue: 1 << 4)
   static let room = Obligations(rawValue: 1 << 5)
-  /// Documents that the engine is reading or looking up.
   static let documents = Obligations(rawValue: 1 << 6)
   static let commits = Obligations(rawValue: 1 << 7)
   static let roomReading = Obligations(rawValue: 1 << 8)
@@ -43,7 +40,6 @@ struct Obligations: OptionSet, Sendable {
 }
 
 extension Dispatcher {
-  /// Whether no work of the given kinds is open.
   func isQuiescent(_ kinds: Obligations = .all, except others: Obligations = []) -> Bool {
     // A closure would copy the whole dispatcher in debug builds.
     let kinds = kinds.subtracting(others)

@@ -39,12 +39,10 @@ struct OpenRanks: Sendable {
     listed.insert(Listed(rank: levels[index].rank, level: level))
   }
 
-  /// Records the level of a job that leaves the queue, for its end.
   mutating func follow(_ job: Int32, at level: Int32) {
     jobs[job] = level
   }
 
-  /// Counts a job that is not queued now and will be queued again.
   mutating func expect(_ job: Int32, at level: Int32) {
     end(job)
     jobs[job] = level

@@ -2,7 +2,6 @@
 package struct Order: Sendable {
   package let terms: OrderTerms
   package let entry: Int
-  /// Stored answer to confirm; nil if nothing is stored.
   let stored: (any StoredResponse)?
   var sizeLimit: Int64?
 
@@ -10,7 +9,6 @@ package struct Order: Sendable {
     terms.request(id, for: self)
   }
 
-  /// Returns the outcome of an answer; nil if the answer is not the expected one.
   package func outcome(
     of result: Result<TransferResponse, Failure>,
     _ figures: TransferFigures,
@@ -39,14 +37,12 @@ package struct Order: Sendable {
 
 /// Expected answer of a simple item, as the worker judged it.
 package struct Outcome: Sendable {
-  /// Received body; nil for a confirmation.
   package let arrival: Arrival?
   package let status: Int
   package private(set) var wireBytes: Int64
   package let version: TransferFigures.Version?
   let responseTime: Duration?
 
-  /// Returns the outcome with bytes added that were received in vain.
   package func addingWastedBytes(_ bytes: Int64) -> Outcome {
     var outcome = self
     outcome.wireBytes += bytes

@@ -62,7 +62,6 @@ package final class OrderTerms: Sendable {
 // MARK: - What an answer comes to
 
 extension OrderTerms {
-  /// Returns the body of an answer; nil if anything speaks against it.
   func arrival(
     of entry: Int,
     _ response: TransferResponse,
@@ -74,7 +73,6 @@ extension OrderTerms {
       Freshness.mayStore(headers, honorsNoStore: honorsNoStore),
       form(of: body, mime, entry) == nil
     else { return nil }
-    // The prefix has been checked, and a thousand bodies may wait for the next commit.
     body.prefix = []
     let dependence =
       headers.has(.vary) ? Variance.hop(headers, requestFields: selecting, url: nil, key: key) : nil
@@ -89,7 +87,6 @@ extension OrderTerms {
     )
   }
 
-  /// Returns the form of a body that is no plain file; the dispatcher decides what becomes of it.
   private func form(of body: StagedBody, _ mime: String?, _ entry: Int) -> BundleForm? {
     guard BundleForm.mayBegin(body.prefix) else { return nil }
     let path = urls.url(at: entry).url.path

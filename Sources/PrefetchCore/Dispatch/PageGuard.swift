@@ -13,7 +13,6 @@ package enum PageGuard {
     return Failure(.unexpectedContent, "it is an HTML page, not the expected file")
   }
 
-  /// Whether a closer check must decide if a body is a page.
   static func mayBePage(type: String?, prefix: [UInt8]) -> Bool {
     let first = prefix.first { $0 != 0x20 && !(0x09...0x0D).contains($0) }
     return first == UInt8(ascii: "<") || first == 0xEF || type.map(mayBePageType) == true
@@ -100,7 +99,6 @@ package enum PageGuard {
     return rest
   }
 
-  /// Whether bytes begin with a tag of the element; the name is case-sensitive.
   static func begins(_ bytes: ArraySlice<UInt8>, withElement name: String) -> Bool {
     guard bytes.first == UInt8(ascii: "<"), bytes.dropFirst().starts(with: name.utf8) else {
       return false
@@ -138,13 +136,11 @@ package enum PageGuard {
 }
 
 extension ArraySlice<UInt8> {
-  /// Bytes after blanks and a byte order mark.
   var trimmed: ArraySlice<UInt8> {
     let rest = starts(with: [0xEF, 0xBB, 0xBF]) ? dropFirst(3) : self
     return rest.drop { $0 == 0x20 || (0x09...0x0D).contains($0) }
   }
 
-  /// Returns the bytes after the first `end`; none if it is missing.
   fileprivate func behind(_ end: String) -> ArraySlice<UInt8> {
     let end = Array(end.utf8)
     var rest = self

@@ -18,7 +18,6 @@ package struct Rank: Comparable, Hashable, Sendable {
     self.number = number
   }
 
-  /// Returns the last rank of all segments with a priority.
   package static func last(ofPriority priority: Int) -> Rank {
     Rank(number: field(priority + 1, at: priorityShift) - 1)
   }

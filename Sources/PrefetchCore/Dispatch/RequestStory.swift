@@ -1,9 +1,7 @@
 /// A finished request with all its details, for observers of single requests.
 package struct RequestStory: Hashable, Sendable {
   package var url: WebURL
-  /// Names of the segments that the request serves.
   package var segments: [String]
-  /// Number of the attempt at the same job, from 1.
   package var attempt: Int
   package var status: Int?
   package var failure: Failure?

@@ -13,18 +13,14 @@ package enum RunFact: Sendable {
   )
   /// Items removed from the segment's list that stay until their successors are stored.
   case itemsRetained(segment: String, count: Int)
-  /// A retained item, in a dry run that lists kept items.
   indirect case itemRetained(ItemResult)
   /// Simple items confirmed by a 304, if no observer wants each of them.
   case itemsConfirmed(segment: String, count: Int, bytes: Int64)
-  /// Simple items with new stored bodies, if no observer wants each of them.
   indirect case itemsArrived(segment: String, [Arrival])
-  /// Requests of these simple items.
   case requestsCounted(segment: String, count: Int, status: Int, wireBytes: Int64)
   case itemsStarted(segment: String, [WebURL])
   case bytesReceived(Int64)
   indirect case requestFinished(RequestResult)
-  /// A finished request in detail, if an observer wants each of them.
   indirect case requestTraced(RequestStory)
   indirect case requestWaits(RequestWait)
   indirect case manifestSettled(segment: String, ManifestResult)
@@ -32,7 +28,6 @@ package enum RunFact: Sendable {
   case listRead(segment: String, Shared<Manifest>)
   indirect case itemSettled(ItemResult)
   indirect case itemEvicted(ItemResult, was: ItemAction)
-  /// Another segment names an item that has settled already.
   indirect case itemShared(ItemResult, segment: String)
   case segmentSettled(SegmentResult)
   /// A published tree, before its segment settles.
@@ -99,7 +94,6 @@ package struct RedirectHop: Hashable, Sendable {
 package struct SourceResult: Hashable, Sendable {
   package var url: WebURL
   package var status: Int?
-  /// Failure of the source; nil for the source that delivered the body.
   package var failure: Failure?
 }
 
@@ -171,7 +165,6 @@ package struct ItemResult: Hashable, Sendable {
   package var source: Source?
   package var status: Int?
   package var attempts = 0
-  /// Bytes of the stored body, or of the one that a dry run found.
   package var size: Int64?
   package var digest: ContentDigest?
   package var figures: TransferFigures?
@@ -191,13 +184,10 @@ package struct ItemResult: Hashable, Sendable {
   /// Whether a body can be used, perhaps an older one.
   package var isUsable = false
   package var isRequired = true
-  /// Whether the stored body is valid until the declaration changes.
   package var isPinned = false
-  /// Freshness of the server's answer that it does not have the item.
   package var absence: Freshness?
   /// Time of the last confirmation of a copy that is served stale.
   package var confirmedAt: Instant?
-  /// Number of the ad's end cards that are web pages, which are not kept.
   package var htmlCards = 0
   package var download: PastDownload?
 
@@ -206,7 +196,6 @@ package struct ItemResult: Hashable, Sendable {
     outcome == .deferred && deferral == nil
   }
 
-  /// Records that the older body, which was still usable, has been removed.
   package mutating func loseBody() {
     isUsable = false
     digest = nil
@@ -236,6 +225,5 @@ package struct SegmentResult: Hashable, Sendable {
   package var priority: Int?
   package var isRequired: Bool
   package var deferral: Deferral?
-  /// Whether the segment loses items at the end of the run.
   package var isLeft = false
 }

@@ -2,7 +2,6 @@
 package struct RunStatus: Hashable, Sendable {
   package enum Phase: Hashable, Sendable {
     case discovering
-    /// Items are planned, requested or stored.
     case running
     case publishing
     case settled
@@ -30,14 +29,12 @@ package struct RunStatus: Hashable, Sendable {
     package var segment: Int
     package var isDocument: Bool
     package var advance: TransferAdvance
-    /// Item of several files that the transfer is for.
     package var whole: Whole?
   }
 
   package struct Whole: Hashable, Sendable {
     package var url: WebURL
     package var bytes: Int64
-    /// Expected bytes of all files; nil if unknown.
     package var size: Int64?
   }
 

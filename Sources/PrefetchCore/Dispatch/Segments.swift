@@ -48,7 +48,6 @@ struct Segments: RandomAccessCollection, MutableCollection {
   /// Counts the end of an item; an optional item's failure counts only after a breach of trust.
   mutating func count(_ result: ItemResult, in index: Int, isRequired: Bool) {
     works[index].openItems -= 1
-    // A dry run counts the items that a run would bring.
     let isForeseen =
       request.mode.predicts && result.failure == nil && result.outcome != .deferred
       && result.state != .deleted
@@ -76,7 +75,6 @@ struct Segments: RandomAccessCollection, MutableCollection {
     works[index].usableBytes += bytes
   }
 
-  /// Takes an evicted body out of the counts.
   mutating func uncountEvicted(_ size: Int64, in index: Int, isRequired: Bool) {
     if isRequired { works[index].hasFailures = true }
     works[index].usableCount -= 1
@@ -89,7 +87,6 @@ struct Segments: RandomAccessCollection, MutableCollection {
     works[index].openItems == 0 && works[index].phase == .planned
   }
 
-  /// Returns the status of a segment at its end; nil if the last call returned the same.
   mutating func newResult(of index: Int) -> SegmentResult? {
     let work = works[index]
     let hasFailed = work.hasFailures || work.manifest.failure != nil
@@ -203,7 +200,6 @@ struct Segments: RandomAccessCollection, MutableCollection {
     }
   }
 
-  /// Returns the rows that no segment declares any more, and the segments that held them.
   func removals(
     _ inventory: Inventory,
     givenUp: Set<URLKey>
@@ -224,7 +220,6 @@ struct Segments: RandomAccessCollection, MutableCollection {
 
   // MARK: Nothing to do
 
-  /// Whether an unchanged manifest means that no item must be checked.
   func isQuiet(_ index: Int, at now: Instant) -> Bool {
     guard let mark = works[index].recorded?.quiet, !given.value.hasUnseenChanges,
       mark.rules == request.rulesHash, now < mark.until, !isFromFuture(index, at: now),

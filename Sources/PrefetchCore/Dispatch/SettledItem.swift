@@ -20,7 +20,6 @@ struct SettledItem: Sendable {
     isRequired = result.isRequired
   }
 
-  /// Creates the result of a simple item with the expected answer.
   init(simple size: Int64?, _ digest: ContentDigest?, hasArrived: Bool, _ isRequired: Bool) {
     self.size = size
     self.digest = digest
@@ -46,10 +45,8 @@ struct SettledItem: Sendable {
 
 struct SettledItems: Sendable {
   private var items: [SettledItem?] = []
-  /// Failures and deferrals of the few items that had any.
   private var troubles: [Int: Trouble] = [:]
 
-  /// Request headers that the answers of a few items depend on.
   private var selecting: [Int: [String]] = [:]
   /// Items whose answers say `no-store`.
   private var unstorable: Set<Int> = []
@@ -80,7 +77,6 @@ struct SettledItems: Sendable {
     selecting[item] = variance.hops.flatMap(\.names)
   }
 
-  /// Records whether the answer for an item says `no-store`.
   mutating func recordHeaders(_ headers: HeaderBlock, of item: Int) {
     if !Freshness.mayStore(headers, honorsNoStore: true) { unstorable.insert(item) }
   }
@@ -109,7 +105,6 @@ struct SettledItems: Sendable {
     items.indices.contains(item) ? items[item]?.source : nil
   }
 
-  /// Completes a result; returns false if the item has not settled.
   func complete(_ result: inout ItemResult, of item: Int) -> Bool {
     guard items.indices.contains(item), let settled = items[item] else { return false }
     settled.complete(&result)

@@ -9,7 +9,6 @@ struct StepQueue: Sendable {
     self.steps = steps
   }
 
-  /// Whether only waiting steps are left.
   var isExhausted: Bool { next == steps.count }
 
   var hasWaiting: Bool { !waiting.isEmpty }

@@ -13,7 +13,6 @@ package struct TransferQueue: Sendable {
     /// Number of the host's entry in `readyHosts`; zero for none.
     var readyNumber: Int64 = 0
     var rank: Rank?
-    /// Whether a start barrier keeps the host from a turn.
     var isBarred = false
   }
 
@@ -40,7 +39,6 @@ package struct TransferQueue: Sendable {
   private var concurrency: Int
   private let perHost: Int32
   private var lookAhead: Int32
-  /// Number of jobs beyond the slots of their hosts, over all hosts.
   private var aheadCount: Int32 = 0
   package private(set) var inFlight = 0
 
@@ -86,7 +84,6 @@ package struct TransferQueue: Sendable {
     refresh(host.number)
   }
 
-  /// Withdraws a queued job; returns false if it is not queued with this rank.
   @discardableResult
   package mutating func withdraw(_ job: Int, from host: HostID, rank: Rank) -> Bool {
     guard let level = lanes.withdraw(Int32(job), from: host.number, rank: rank) else {
@@ -105,7 +102,6 @@ package struct TransferQueue: Sendable {
     open.end(Int32(job))
   }
 
-  /// Takes the next job that may start now, and counts it as in flight.
   package mutating func dequeue(at now: Duration) -> (job: Int, host: HostID)? {
     release(at: now)
     while let ready = readyHosts.first {
@@ -157,7 +153,6 @@ package struct TransferQueue: Sendable {
     finished(job, on: host, httpVersion: result.isFromSecondTier ? nil : result.figures.httpVersion)
   }
 
-  /// Frees the slot of a simple item with the expected answer.
   mutating func finished(_ job: Int, on host: HostID, _ outcome: Outcome) {
     let index = Int(host.number)
     hosts[index].lookAhead = min(hosts[index].lookAhead + 1, lookAhead)
@@ -168,7 +163,6 @@ package struct TransferQueue: Sendable {
     }
   }
 
-  /// Frees the slot of a job that did not start.
   package mutating func releaseUnsent(_ job: Int, from host: HostID) {
     free(job, host) { $0.lookAhead = 0 }
   }
@@ -190,7 +184,6 @@ package struct TransferQueue: Sendable {
     aheadCount += ahead(hosts[Int(host)])
   }
 
-  /// Removes and returns all queued jobs, by rank.
   package mutating func drain() -> [Int] {
     lanes.drain().map { job, level in
       open.add(-1, at: level)
@@ -219,7 +212,6 @@ package struct TransferQueue: Sendable {
     max(0, host.inFlight - usualSlotCount(host))
   }
 
-  /// Whether a slot is free for the host's next job.
   private func mayStart(_ host: Int32) -> Bool {
     // Jobs in advance wait for slots of their own host.
     inFlight - Int(min(aheadCount, lookAhead)) < concurrency
@@ -252,7 +244,6 @@ package struct TransferQueue: Sendable {
     barriersEverywhere.bars(rank) || barriersByHost[host]?.bars(rank) == true
   }
 
-  /// Gives the host a turn for its next job, if that may start and has none.
   private mutating func refresh(_ host: Int32) {
     guard let (rank, _) = lanes.first(of: host) else { return }
     let index = Int(host)
@@ -283,7 +274,6 @@ package struct TransferQueue: Sendable {
     host.number < hosts.count && hosts[Int(host.number)].heldUntil != nil
   }
 
-  /// Limits the requests in flight to a host; nil for the usual number.
   package mutating func restrict(_ host: HostID, to limit: Int?) {
     reserve(host)
     hosts[Int(host.number)].restriction = limit.map { Int32(clamping: max(1, $0)) } ?? .max
@@ -294,7 +284,6 @@ package struct TransferQueue: Sendable {
     host.number < hosts.count ? Int(hosts[Int(host.number)].inFlight) : 0
   }
 
-  /// Uptime at which the first hold ends; nil if no job is queued.
   package var nextRelease: Duration? {
     count > 0 ? holds.earliest : nil
   }

@@ -9,7 +9,6 @@ struct UnrecordedUsage: Sendable {
 
   private(set) var memory = NetworkMemory()
   private var bytes: Int64 = 0
-  /// Bytes already counted for each transfer in flight.
   private var counted: [TransferID: Int64] = [:]
   private var largest: Int64 = 0
 
@@ -21,7 +20,6 @@ struct UnrecordedUsage: Sendable {
     counted[id, default: 0] += bytes
   }
 
-  /// Ends a transfer and returns the bytes that are not counted yet.
   mutating func rest(of id: TransferID, _ all: Int64) -> Int64 {
     largest = max(largest, all)
     return max(0, all - (counted.removeValue(forKey: id) ?? 0))

@@ -4,11 +4,9 @@ struct Wire: Sendable {
   private(set) var limits: HostLimits
   private var inFlight = InFlight()
   private var backoff = BackoffQueue()
-  /// Progress of transfers that have taken longer than a moment.
   private(set) var advances: [TransferID: TransferAdvance] = [:]
   /// Response times per host, indexed by `HostID.number`.
   private var responseTimes: [ResponseTimes] = []
-  /// Download rates per host, indexed by `HostID.number`.
   private var paces: [HostPace] = []
 
   init(_ policy: RunPolicy, looksAhead: Bool, gates: [HostGate], deadline: Duration?, now: Moment) {
@@ -36,7 +34,6 @@ struct Wire: Sendable {
 
   enum Entry: Sendable {
     case queued
-    /// The host is blocked until that uptime.
     case behindGate(until: Duration)
     case refused(Exchange.Step)
   }
@@ -52,7 +49,6 @@ struct Wire: Sendable {
     return entry
   }
 
-  /// Returns the end of a job whose host is not asked any more in this run.
   func refusal(of host: HostID, now: Moment) -> Exchange.Step? {
     switch limits.verdict(host, now: now) {
     case .deferred(let deferral): .deferred(deferral, status: nil)
@@ -61,7 +57,6 @@ struct Wire: Sendable {
     }
   }
 
-  /// Returns the uptime until which a host is blocked; nil if it may be asked now.
   func pause(of host: HostID, now: Moment) -> Duration? {
     if case .wait(let due) = limits.verdict(host, now: now) { due } else { nil }
   }
@@ -87,7 +82,6 @@ struct Wire: Sendable {
     queue.drain().map { Job(number: $0) }
   }
 
-  /// Removes and returns the queued jobs and those that wait for their next attempt.
   mutating func drain() -> [Job] {
     drainQueue() + backoff.drain().map { Job(number: $0) }
   }
@@ -139,12 +133,10 @@ struct Wire: Sendable {
     inFlight.ids.compactMap { id in inFlight[id].map { (id, $0) } }
   }
 
-  /// Frees a slot without a request.
   mutating func leave(_ job: Job, on host: HostID) {
     queue.finished(job.number, on: host, httpVersion: nil)
   }
 
-  /// Frees a slot after a request that never went out.
   mutating func releaseUnsent(_ job: Job, from host: HostID) {
     queue.releaseUnsent(job.number, from: host)
   }
@@ -157,7 +149,6 @@ struct Wire: Sendable {
     }
   }
 
-  /// Ends the request of a simple item with the expected answer.
   mutating func finished(_ item: Int, on host: HostID, _ outcome: Outcome, now: Moment) {
     queue.finished(item, on: host, outcome)
     limits.recordResponse(host, status: 200, retryAfter: nil, now: now)
@@ -193,7 +184,6 @@ struct Wire: Sendable {
     /// End of the host's pause after a row of broken transfers, and the last failure.
     var broken: (until: Instant, failure: Failure)?
     var isHeld = false
-    /// Jobs removed from the host's queue; `refusal` says why.
     var refusedJobs: [Job] = []
     var refusal: Exchange.Step?
   }
@@ -271,7 +261,6 @@ struct Wire: Sendable {
 
   var isBackoffEmpty: Bool { backoff.isEmpty }
 
-  /// Uptime at which the first waiting job may start.
   var nextMoment: Duration? {
     [backoff.earliest, queue.nextRelease].compactMap(\.self).min()
   }
@@ -293,7 +282,6 @@ struct Wire: Sendable {
     return named
   }
 
-  /// Returns the gates that the next run must obey.
   func openGates(at now: Moment) -> [HostGate] {
     limits.gates(now: now).map { HostGate(host: name(of: $0.host), until: $0.until) }
   }

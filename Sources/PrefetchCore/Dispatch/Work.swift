@@ -4,28 +4,23 @@ struct SegmentWork: Sendable {
     case discovering
     case planning
     case planned
-    /// All items have settled, and the tree is being published.
     case publishing
     case settled
   }
 
   var declaration: SegmentDeclaration
   let key: SegmentKey
-  /// Record from the last run.
   var recorded: SegmentRecord?
   let names: [String]
   var phase = Phase.discovering
-  /// Document numbers of requests without a response.
   var requestedDocuments: Set<Int> = []
   /// Whether a document request had to be repeated; then no other segment waits for this one.
   var hadDocumentRetry = false
-  /// First priority among segments that wait for the list.
   var raisedPriority: Int?
   /// Start barrier: jobs ranked after it wait until the segment's items are known.
   var barrier: StartBarrier?
-  /// Cause of the last delayed request.
   var trouble: RequestTrouble?
-  /// Uptime until which that request waits.
+  /// Uptime until which the request of `trouble` waits.
   var troubledUntil: Duration?
   var expectedBytes: ExpectedBytes?
 
@@ -34,10 +29,8 @@ struct SegmentWork: Sendable {
     var bytes: Int64?
   }
   var manifest: ManifestResult
-  /// Record for the next run, once the manifest is accepted.
   var accepted: SegmentRecord?
   var provenance = Provenance.local
-  /// Whether documents are wanted: false after a failure, or when all are here.
   var isGathering = true
   var openDocuments = 0
   var documentCount = DocumentCount()
@@ -48,22 +41,15 @@ struct SegmentWork: Sendable {
   var statedBase: WebURL?
   /// Boxed, since a copy of the table would copy every column.
   private(set) var table = Shared(EntryTable())
-  /// Hosts of the requested origins, by origin number in the table.
   var hosts: [Int: HostID] = [:]
-  /// Terms of simple items, by origin number.
   var orderTerms: [Int: OrderTerms] = [:]
-  /// Whether items may be plain; computed on first use.
   var entrySuffices: Bool?
-  /// Lifetimes granted to answers for simple items; computed on first use.
   var granted: [Freshness.Lifetime]?
   var steps = StepQueue()
   var openItems = 0
   var leaving: [UInt32] = []
-  /// Inventory rows that the list dropped, until all items have ended.
   var unlisted: [UInt32] = []
-  /// Inventory rows past their `expires`, until all items have ended.
   var expired: [UInt32] = []
-  /// Inventory rows that left the list, but stay until their successors are stored.
   var retained: [UInt32] = []
   var retention = Retention()
   /// Full list, if rules of the segment exclude a part; nil once its rows are known.
@@ -73,7 +59,6 @@ struct SegmentWork: Sendable {
   var usableCount = 0
   var usableBytes: Int64 = 0
   var hasFailures = false
-  /// Last announced status.
   var lastAnnouncedStatus: SegmentResult?
   /// Names of refused entries in the published tree, whose files stay as they are.
   var heldNames: [String] = []
@@ -82,12 +67,9 @@ struct SegmentWork: Sendable {
   var hasShared = false
   var deferral: Deferral?
   var isInterrupted = false
-  /// Reason for using the list of the last run instead of a new one.
   var lastList: LastList?
-  /// Time until which no item needs a request.
   var quietUntil = Instant.distantFuture
 
-  /// Deferral of all items, if no list may be requested now.
   var deferralOfAll: Deferral? {
     if case .deferred(let deferral) = lastList { deferral } else { nil }
   }
@@ -118,7 +100,6 @@ struct SegmentWork: Sendable {
     declaration.priority ?? accepted?.priority
   }
 
-  /// Priority as far as known, for the order of starting.
   var knownPriority: Int? {
     declaration.priority ?? (accepted ?? recorded)?.priority
   }
@@ -174,28 +155,22 @@ enum LastList: Sendable {
 
 /// State of an item from its first request to its last commit; a class, to avoid copies.
 final class ActiveItem {
-  /// Entry in the segment that the item was planned for.
   let entry: ManifestEntry
   /// Digests that any segment declares; all must match.
   var digests: [ExpectedDigest]
   var record: Shared<ContentRecord>?
   /// Segments that name the item, the planned one first.
   var segments: [Int]
-  /// Segments that do not require the item.
   var optionalIn: [Int] = []
   var exchange: ExchangeBox?
-  /// Segments that request the item with other headers than the first.
   var headerConflicts: [HeaderConflict] = []
-  /// Further segments with declarations of their own for the item.
   var sharers: [Dispatcher.Sharer] = []
   /// Segments with other request headers, for which an answer is stored.
   var earlierVariants: [HeaderConflict] = []
   var isBeingRead = false
   /// Whether the claim is being decided; other facts are read again with it.
   var isBeingClaimed = false
-  /// Uptime at which the claim was first refused.
   var refusedSince: Duration?
-  /// Order of the user that ends the item.
   var control: ItemControl?
   var leftPart: PartialBody?
   /// Whether the host is not asked any more, and only the record is awaited.
@@ -209,11 +184,8 @@ final class ActiveItem {
   var hasTwin = false
   /// Bytes that `cache.size` leaves, if that is the lowest limit.
   var roomLimit: Int64?
-  /// Bytes that the disk has for a body of unknown size.
   var diskLimit: Int64?
-  /// Time of the origin's answer, if a second tier reported it.
   var originRespondedAt: Instant?
-  /// Size of the whole body, as an answer reported it.
   var reportedSize: Int64?
   /// First of the ranks that several segments give the item.
   var sharedRank: Rank?
@@ -224,7 +196,6 @@ final class ActiveItem {
     exchange?.value.attempts ?? 0
   }
 
-  /// Digests by which any segment may judge a body.
   var wantedDigests: [ExpectedDigest] {
     digests + headerConflicts.flatMap(\.digests) + sharers.flatMap(\.entry.digests)
   }

@@ -160,7 +160,6 @@ package struct CookieJar: Hashable, Sendable {
     return domain.contains(".") ? .domain(domain) : domain == host ? .host : .refused
   }
 
-  /// Whether the attributes fulfil the `__Secure-` or `__Host-` prefix of the name.
   private static func isPrefixKept(_ name: String, _ attributes: Attributes) -> Bool {
     let name = name.lowercased()
     if name.hasPrefix("__secure-") { return attributes.isSecure }

@@ -1,5 +1,4 @@
-/// Freshness that the responses of a redirect chain declare (RFC 9111, private cache, no
-/// heuristics).
+/// Freshness that a redirect chain's responses declare (RFC 9111, private cache, no heuristics).
 ///
 /// The shortest of all hops counts. Lifetimes granted by the declarer are applied at each query, so
 /// that a changed `ttl` takes effect at once.
@@ -157,7 +156,6 @@ package enum Freshness: Hashable, Sendable {
     moment.now + (.zero - moment.sinceHead)
   }
 
-  /// Whether a response may be stored; `no-store` counts only if it is honoured.
   package static func mayStore(_ headers: HeaderBlock, honorsNoStore: Bool) -> Bool {
     !honorsNoStore || !CacheControl(headers.combined(.cacheControl)).hasNoStore
   }

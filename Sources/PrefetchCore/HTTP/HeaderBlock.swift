@@ -247,7 +247,6 @@ extension HeaderBlock {
     return Extent(code: code, spelled: spelled, value: text(at: spelled.upperBound))
   }
 
-  /// Returns the range of a text after its length prefix, which is usually one byte.
   private func text(at start: Int) -> Range<Int> {
     let first = Int(bytes[start])
     guard first >= 0x80 else { return start + 1..<start + 1 + first }

@@ -40,7 +40,6 @@ package struct HopTerms: Hashable, Sendable {
 }
 
 extension ContentRecord {
-  /// Stores the terms of a redirect chain; `last` gave or confirmed the body.
   package mutating func setTerms(redirects: [HopTerms], last: HopTerms) {
     hops = redirects
     freshness = redirects.reduce(last.freshness) { $0.joined(with: $1.freshness) }
@@ -74,7 +73,6 @@ extension ContentRecord {
       || hops.contains(where: \.mustRevalidate) || freshness == .alwaysRevalidate
   }
 
-  /// Returns when the body becomes stale; nil if each use needs revalidation.
   package func freshUntil(under granted: [Freshness.Lifetime], at now: Instant) -> Instant? {
     let respondedAt = validatedAt ?? fetchedAt
     let end = freshness.end(under: granted, respondedAt: respondedAt)

@@ -1,5 +1,4 @@
-/// Request headers that can select the response: the declared ones, without conditions, ranges and
-/// fields of the transport.
+/// Declared request headers, which may select the response: no conditions, no ranges.
 package enum RequestFields {
   /// Returns a hop's declared fields; `own` are for the first origin, `everywhere` for each hop.
   static func declared(
@@ -170,7 +169,6 @@ extension Planner.Facts {
     selector(of: segment).fingerprint(of: entry, for: RequestPurpose(itemType: entry.type))
   }
 
-  /// Returns whether a stored response is the one that the request for an entry would get.
   package func selection(
     of record: ContentRecord,
     for entry: ManifestEntry,

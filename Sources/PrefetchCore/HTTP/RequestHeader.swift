@@ -33,7 +33,6 @@ package enum RequestHeader {
       && !ofClientPrefixes.contains { name.hasPrefix($0) }
   }
 
-  /// Whether a header certainly does not authenticate the sender.
   package static func isHarmless(_ name: String) -> Bool {
     harmless.contains(name.lowercased())
   }
@@ -48,7 +47,6 @@ package enum RequestHeader {
       }
   }
 
-  /// Whether text has no line breaks, control characters or surrounding blanks.
   package static func isValue(_ text: String) -> Bool {
     text.utf8.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }
       && text.first != " " && text.last != " " && text.first != "\t" && text.last != "\t"

@@ -73,8 +73,7 @@ extension ResumeRule {
     renewed(part, by: lastingFields(response).without(ofTheMessage))
   }
 
-  /// Returns the head of the whole body after a 416; of its fields only `Date` is used, since the
-  /// others describe an error page.
+  /// Returns the whole body's head after a 416; only `Date` is used, the rest is an error page's.
   package static func headers(
     ofWhole part: PartialBody,
     by response: HeaderBlock

@@ -55,8 +55,7 @@ package enum Revalidation {
     return headers.filtered { !isWithheld(headers, $0, adding: withheld) }
   }
 
-  /// Returns field names that `Connection` limits to the next hop or `no-cache` forbids to use
-  /// without revalidation.
+  /// Returns field names that `Connection` limits to one hop or `no-cache` to revalidated use.
   private static func withheldNames(_ headers: HeaderBlock) -> [String] {
     var names: [String] = []
     // Most `Connection` fields name only headers that are dropped in any case.
@@ -109,7 +108,6 @@ package enum Revalidation {
     return stored.entityTag.map { opaque($0) == opaque(received) } ?? false
   }
 
-  /// Returns the validators after a 304; those that it lacks stay unchanged.
   package static func renewed(_ stored: Validators, by response: HeaderBlock) -> Validators {
     let received = Validators(response)
     var renewed = stored

@@ -16,8 +16,7 @@ package enum StaleRule {
     return now - end <= maximumStale
   }
 
-  /// Whether a failure only means that the server cannot be reached now; removed, refused or
-  /// untrusted content is a valid response.
+  /// Whether a failure means only that the server cannot be reached; a refusal is an answer.
   package static func covers(_ failure: Failure, status: Int?) -> Bool {
     failure.code.category == .connectivity || (failure.code == .http && status ?? 0 >= 500)
   }

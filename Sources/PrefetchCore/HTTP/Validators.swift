@@ -26,8 +26,7 @@ package struct Validators: Hashable, Sendable {
     entityTag.map(Self.isStrong) ?? false
   }
 
-  /// Validators that are safe when another variant of the URL may match: only a strong tag, since
-  /// other validators do not distinguish variants.
+  /// Validators that are safe when another variant of the URL may match: only a strong tag.
   package var acrossVariants: Validators {
     Validators(entityTag: hasStrongTag ? entityTag : nil)
   }
@@ -40,8 +39,7 @@ package struct Validators: Hashable, Sendable {
     return bytes.dropFirst().dropLast().allSatisfy { $0 > 0x20 && $0 != 0x7F && $0 != quote }
   }
 
-  /// Whether text is a single tag, quoted or the bare word that some servers send; `*` and lists
-  /// would match more.
+  /// Whether text is one tag, quoted or the bare word of some servers; `*` and lists are none.
   private static func isTag(_ text: String) -> Bool {
     let bytes = text.utf8.span
     guard bytes.count <= longestTag else { return false }

@@ -24,7 +24,6 @@ package struct Variance: Hashable, Sendable {
     case same
     /// The request may get the stored response, since `Vary` is `*`.
     case unknown
-    /// The stored response belongs to another request and cannot be used.
     case other
   }
 
