@@ -39,8 +39,7 @@ struct CanonicalParts: Sendable {
     queryMark = (targetStart..<text.byteCount).first { text.byte(at: $0) == UInt8(ascii: "?") }
   }
 
-  /// Returns the end of an IPv4 address, or of a lower-case name whose last label begins with a
-  /// letter.
+  /// Returns the end of an IPv4 address or a lower-case name; its last label begins with a letter.
   private static func hostEnd(in text: RawSpan, from start: Int) -> Int? {
     var offset = start
     var label = start

@@ -33,7 +33,6 @@ package struct DeclaredURL: Hashable, Sendable {
     return all
   }
 
-  /// Parses `sha256=` and hexadecimal digits or base64; nil if the name is no digest algorithm.
   private static func digest(in part: Substring) throws(WebURL.Fault) -> ExpectedDigest? {
     guard let equals = part.firstIndex(of: "=") else { return nil }
     let name = part[..<equals].lowercased().filter { $0 != "-" }

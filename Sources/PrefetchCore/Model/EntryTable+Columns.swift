@@ -3,7 +3,6 @@ extension EntryTable {
   struct Folder: Sendable {
     fileprivate var origin: Int
     fileprivate var originLength: Int
-    /// Origin and path up to the last slash.
     fileprivate var bytes: [UInt8]
   }
 
@@ -184,7 +183,6 @@ extension ManifestEntry {
       && fits(id) && fits(path)
   }
 
-  /// Whether a digest fits its column, in which zeros stand for no digest.
   private static func fitsColumn(_ digest: ExpectedDigest) -> Bool {
     digest.algorithm == .sha256 && ContentDigest(bytes: digest.bytes)?.isNone == false
   }

@@ -23,7 +23,6 @@ package struct FurtherDocument: Hashable, Sendable {
 }
 
 package struct PackageRequirement: Hashable, Sendable {
-  /// Normalized project name.
   package var project: String
   package var version: String
   /// Digests of which a file needs one.

@@ -9,7 +9,6 @@ package enum Planner {
       _read { yield shared.value }
     }
     package var now: Instant
-    /// Credentials that requests would carry.
     package var credentials: Shared<OriginCredentials>?
     package var key: VarianceKey
     /// Whether the clock is so far ahead of servers' dates that nothing may expire.
@@ -51,7 +50,6 @@ package enum Planner {
     }
   }
 
-  /// Plans a segment; with `listsKept` kept entries become steps too.
   package static func plan(
     _ segment: SegmentDeclaration,
     key: SegmentKey,
@@ -247,8 +245,7 @@ package enum Planner {
     return rulings.decide(0, record: record, isMissing: isMissing)
   }
 
-  /// Returns rows to remove: those that no other segment holds, this run does not declare and no
-  /// lock protects.
+  /// Returns rows to remove: held by no other segment, not declared by this run, not locked.
   package static func removals(
     leaving: [(SegmentKey, [UInt32])],
     isDeclared: (URLKey) -> Bool,
@@ -268,7 +265,6 @@ package enum Planner {
     }
   }
 
-  /// Returns the lifetimes granted to a response; `form` is that of its body.
   package static func lifetimes(
     _ entry: ManifestEntry?,
     ofSegments segments: some Sequence<Freshness.Lifetime?>,

@@ -27,7 +27,6 @@ package struct ContentRank: Hashable, Comparable, Sendable {
     declared(priority: priority, segment: segment, itemPriority: .min, position: -1)
   }
 
-  /// Rank of content that no segment declares, on its arrival.
   package static let undeclared = Self(
     evictionClass: 1,
     priority: 0,
@@ -87,7 +86,6 @@ extension Room {
     /// Bytes to keep free on the disk; nil for a tenth of the file system, at most 1 GiB.
     package var minimumFree: Int64? = 0
     package var order = Expendable.allCases
-    /// Whether content may be evicted without a command.
     package var isAutomatic = true
 
     package init() {}

@@ -63,7 +63,6 @@ package struct QualityPolicy: Hashable, Sendable {
     }
   }
 
-  /// Returns the stricter of both in every setting.
   package func narrowed(by other: Self) -> Self {
     var narrowed = self
     narrowed.good = [good, other.good].compactMap(\.self).max()
@@ -103,7 +102,6 @@ package struct TransferSamples: Hashable, Sendable {
   }
 
   package struct Measurement: Hashable, Sendable {
-    /// Bytes a second of all transfers together.
     package var rate: Int64?
     package var isSlowToRespond: Bool
     package var expires: Instant

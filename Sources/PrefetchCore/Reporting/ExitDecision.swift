@@ -1,7 +1,5 @@
 extension ExitStatus {
-  /// Derives the exit status from the facts alone, not their order or timing.
-  ///
-  /// Findings that the user accepts are skipped; the first of the others counts.
+  /// Derives the exit status from the facts, not their order; accepted findings are skipped.
   package init(_ report: Report, detailed: Bool = false, accepting: Set<ExitStatus> = []) {
     if let signal = report.signal {
       self = signal == 15 ? .terminated : .interrupted
