@@ -3,7 +3,6 @@ struct CanonicalParts: Sendable {
   let scheme: WebURL.Scheme
   let hostStart: Int
   private(set) var hostEnd = 0
-  /// Port number; nil for the scheme's own.
   private(set) var port: Int?
   private(set) var targetStart = 0
   private(set) var queryMark: Int?

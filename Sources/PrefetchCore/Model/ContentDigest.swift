@@ -110,7 +110,6 @@ package enum DigestAlgorithm: String, Hashable, Sendable {
   case goZip = "h1-zip"
   case goMod = "h1-mod"
 
-  /// Algorithms over the raw bytes, which users may declare.
   package static let ofBytes: [Self] = [.md5, .sha1, .sha256, .sha384, .sha512]
 
   package var isOfBytes: Bool {

@@ -3,7 +3,6 @@ package struct DeclaredURL: Hashable, Sendable {
   package var url: WebURL
   /// Digests that the body must have; never sent.
   package var digests: [ExpectedDigest] = []
-  /// First fragment part that is not a digest; ignored by the fetch.
   package var otherFragment: String?
 
   package init(_ text: some StringProtocol, base: WebURL? = nil) throws(WebURL.Fault) {

@@ -23,7 +23,6 @@ extension EntryTable {
   package struct Details: Sendable {
     package var metadata: UInt16 = 0
     package var size: Int64?
-    /// SHA-256; excludes `strongDigest`.
     package var digest: ContentDigest?
     package var strongDigest: StrongDigest?
     package var published: Instant?

@@ -50,7 +50,6 @@ extension EntryTable {
     Int(rows[position].origin)
   }
 
-  /// Some URL of each origin, indexed by the origin's number.
   package var allOrigins: [WebURL] {
     origins.urls
   }
@@ -204,8 +203,7 @@ extension EntryTable: ExpressibleByArrayLiteral {
   }
 }
 
-/// URLs of plain entries at one origin, with own references to the arrays: a method call on a
-/// shared table copies the table, array by array.
+/// URLs of plain entries at one origin; a method call on a shared table would copy its arrays.
 struct ColumnURLs: Sendable {
   fileprivate let text: [UInt8]
   fileprivate let rows: [EntryTable.Row]

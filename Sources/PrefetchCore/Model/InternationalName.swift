@@ -1,7 +1,6 @@
 internal import CIdn
 
-/// Conversion of non-ASCII host names to `xn--…` by libidn2 (UTS 46), so that the name that is
-/// checked here is the name that libcurl fetches from.
+/// Conversion of host names to `xn--…` by libidn2 (UTS 46), so that libcurl uses the checked name.
 package enum InternationalName {
   package static func ascii(_ name: some StringProtocol) -> String? {
     if name.utf8.allSatisfy({ $0 < 0x80 }) { return name.lowercased() }

@@ -310,7 +310,6 @@ package struct Manifest: Hashable, Sendable {
     warnings = []
   }
 
-  /// Number of listed items, repeated and rejected ones included.
   package var itemCount: Int {
     entries.count + entries.duplicateCount + rejected.count
   }

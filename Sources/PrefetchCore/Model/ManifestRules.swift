@@ -22,7 +22,6 @@ package struct ManifestRules: Hashable, Sendable {
   package var goProxy: WebURL?
   /// Go module patterns, separated by commas, that no proxy may learn of.
   package var privateModules = ""
-  /// URL of crates, with placeholders such as `{crate}`.
   package var crateDownload: String?
   package var crateIndex: WebURL?
   /// Kinds of dependencies to omit: `dev`, `optional`, `peer`.

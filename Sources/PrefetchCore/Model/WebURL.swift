@@ -206,7 +206,6 @@ package struct WebURL: Hashable, Sendable {
     Origin(scheme: scheme, host: host, port: port)
   }
 
-  /// `host`, or `host:port` if the port is not the scheme's own.
   package var authority: String {
     port == scheme.defaultPort ? host : "\(host):\(port)"
   }

@@ -1,13 +1,11 @@
 /// Content that an entry declares, from the columns or the full entry.
 struct EntryDeclaration {
   var size: Int64?
-  /// SHA-256 of an entry without other properties than the columns hold.
   var sha256: ContentDigest?
   var origin: Int
   var purpose: RequestPurpose
   var changed: Instant?
   var full: ManifestEntry?
-  /// Whether the item has several files and this version cannot fetch it as a whole.
   var isCompound = false
   var bundle: BundleForm?
   var isStoredAsSingleFile = false
@@ -280,7 +278,6 @@ enum Comparison {
   case different
   case unknown
 
-  /// Compares by the strongest algorithm known on both sides.
   init(
     _ expected: [ExpectedDigest],
     stored digest: ContentDigest,

@@ -1,7 +1,6 @@
 /// Selection of a manifest's items by `include`, `exclude`, `keep`, sources and categories.
 ///
-/// Patterns match an item's published name, or the decoded path of its URL. Thumbnails of selected
-/// items are added first, as items of their own.
+/// Patterns match the published name or the decoded URL path; thumbnails are added first.
 package struct ManifestSelection: Sendable {
   private let included: [PathPattern]
   private let excluded: [PathPattern]
@@ -111,7 +110,6 @@ package struct ManifestSelection: Sendable {
       let on = all.filter { isOn($0, entries.categoryParents) }
       guard let most else { return !on.isEmpty }
       let open = on.filter { counts[$0, default: 0] < most }
-      // The item counts in all its enabled categories.
       if !open.isEmpty { for category in on { counts[category, default: 0] += 1 } }
       return !open.isEmpty
     }

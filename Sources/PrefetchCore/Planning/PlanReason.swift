@@ -7,7 +7,6 @@ package enum PlanReason: Hashable, Sendable {
   case tooLarge
   case unexpectedSize(Int64)
   case paused
-  /// The item's `behavior` leaves it to `get`.
   case withheld
   case notStored
   case objectLost

@@ -2,7 +2,6 @@
 package enum Planner {
   package struct Facts: Sendable {
     package var inventory: Inventory
-    /// Objects named by the index and missing in the file system.
     package var missing: Set<ContentDigest>
     package let shared: Shared<RunPolicy>
     package var policy: RunPolicy {
@@ -11,7 +10,6 @@ package enum Planner {
     package var now: Instant
     package var credentials: Shared<OriginCredentials>?
     package var key: VarianceKey
-    /// Whether the clock is so far ahead of servers' dates that nothing may expire.
     package var isClockAhead = false
 
     package init(
@@ -167,7 +165,6 @@ package enum Planner {
     if holder != nil, segment.isStored {
       for position in inventory.positions(of: key) where !isNamed[Int(position)] {
         let row = inventory.rows[Int(position)]
-        // A paused or locked item stays until that ends.
         if row.state == .paused || row.isLocked {
           fragment.quietUntil = Instant(milliseconds: .min)
         } else {
@@ -283,7 +280,6 @@ package enum Planner {
     return lifetimes
   }
 
-  /// Whether a stored body certainly differs from the declared digests.
   package static func isContradicted(
     _ expected: [ExpectedDigest],
     by record: ContentRecord

@@ -22,7 +22,6 @@ package struct ContentRank: Hashable, Comparable, Sendable {
     )
   }
 
-  /// Returns the rank of a segment's manifest, before all its items.
   package static func manifest(priority: Int?, segment: Int) -> Self {
     declared(priority: priority, segment: segment, itemPriority: .min, position: -1)
   }

@@ -109,7 +109,6 @@ package struct TransferSamples: Hashable, Sendable {
 
   /// Smallest body to measure, in bytes: less is over before a connection has found its speed.
   package static let smallestBody: Int64 = 64 << 10
-  /// Age at which samples no longer describe the network.
   package static let memory: Duration = .seconds(900)
   private static let capacity = 32
   private static let slowResponse: Duration = .seconds(2)

@@ -196,7 +196,6 @@ package struct Room: Sendable {
     return true
   }
 
-  /// Evicts from the end of the order until the limit holds or nothing may be evicted.
   package mutating func shrink() {
     let evictions =
       chooseEvictions(used.addingSaturated(-limit), after: nil, acceptsLess: true) ?? []
@@ -316,7 +315,6 @@ package struct Stock: Sendable {
   package var used: Int64
   /// Documents that segments need, by digest; never evicted.
   package var pinned: [ContentDigest: Document]
-  /// Ages of items that no segment holds or that expire, by their rows.
   package var ages: [Int: Age]
 
   package struct Document: Hashable, Sendable {

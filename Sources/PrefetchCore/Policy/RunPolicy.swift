@@ -61,7 +61,6 @@ package struct RetryPolicy: Hashable, Sendable {
   package var lookups = 3
   /// Delay before the first retry of a manifest or the like; nil for ``delay``.
   package var lookupDelay: Duration?
-  /// Further statuses that mean a busy server.
   package var statuses: [Int] = []
   /// Longest `Retry-After` that is waited for.
   package var wait: Duration = .seconds(120)

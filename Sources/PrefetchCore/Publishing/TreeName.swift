@@ -138,7 +138,6 @@ package struct TreeName: Sendable {
     rules.mirror?.namesHosts ?? true
   }
 
-  /// Removes a mirror's cut folders; keeps the host and the file's own name.
   private func cut(_ name: String, isBelowHost: Bool) -> String {
     guard let count = rules.mirror?.cutFolders, count > 0 else { return name }
     var parts = PathText.components(of: name)[...]

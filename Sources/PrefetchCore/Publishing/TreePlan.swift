@@ -21,7 +21,6 @@ package struct TreePlan: Sendable {
   package private(set) var isWhole: Bool
   /// Number of required items without a body, set by ``requireAll()``.
   package private(set) var absentCount = 0
-  /// Whether to check the files themselves and not only remembered times.
   package var isThorough = false
   private let entries: EntryTable
   private let facts: Planner.Facts
@@ -251,7 +250,6 @@ package struct TreePlan: Sendable {
     bodies.isEmpty ? nil : bodies[entries.key(at: position)]?.foreseen
   }
 
-  /// Whether an item has expired, or its server has removed it and that counts.
   private func isExpiredOrRemoved(_ entry: ManifestEntry, at position: Int) -> Bool {
     if let expires = entry.expires, expires <= facts.now { return true }
     return bodies[entries.key(at: position)]?.isGone == true
@@ -342,7 +340,6 @@ package struct TreeBody: Hashable, Sendable {
   package var otherDigests: [DigestAlgorithm: [UInt8]]
   package var size: Int64
   package var form: BundleForm?
-  /// The body that a run would store in place of this one; only dry runs have it.
   private(set) var foreseen: ForeseenBody?
 
   package init(

@@ -84,7 +84,6 @@ extension ExitStatus {
     return !selected.isEmpty && selected.allSatisfy { $0.state == .failed } ? .nothing : .incomplete
   }
 
-  /// Whether a dry run expects transfers without having requested them.
   private static func expectsResponse(_ report: Report) -> Bool {
     let totals = report.totals
     return report.mode.predicts && totals.fetched + totals.updated + totals.revalidated > 0

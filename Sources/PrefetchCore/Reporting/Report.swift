@@ -149,7 +149,6 @@ package struct Totals: Hashable, Sendable {
   package var deferred: Int64 = 0
   package var failed: Int64 = 0
   package var removed: Int64 = 0
-  /// Count of items removed from lists that stay until their successors are stored.
   package var retained: Int64 = 0
   package var requests: Int64 = 0
   package var notModified: Int64 = 0
@@ -245,7 +244,6 @@ package struct Totals: Hashable, Sendable {
     bytesBody += bytes
   }
 
-  /// Counts requests that got the same status at the first attempt.
   package mutating func count(_ responses: Int, status: Int, wireBytes: Int64) {
     requests += Int64(responses)
     notModified += status == 304 ? Int64(responses) : 0

@@ -173,7 +173,6 @@ package struct ReportBuilder: Sendable {
     report.oldestStale = [report.oldestStale, item.confirmedAt].compactMap(\.self).min()
   }
 
-  /// Adds an item to the report; unchanged items only if the request lists them.
   private mutating func collect(_ item: ItemResult) {
     guard keepsItems ? listsKept || item.outcome != .unchanged : affectsExit(item) else { return }
     if sharesItems { itemPositions[item.url] = report.items.count }
