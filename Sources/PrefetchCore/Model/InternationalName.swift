@@ -1,6 +1,6 @@
 internal import CIdn
 
-/// Conversion of host names to `xn--…` by libidn2 (UTS 46), so that libcurl uses the checked name.
+/// Conversion of host names to `xn--…` by libidn2 (UTS 46): libcurl uses the name checked here.
 package enum InternationalName {
   package static func ascii(_ name: some StringProtocol) -> String? {
     if name.utf8.allSatisfy({ $0 < 0x80 }) { return name.lowercased() }

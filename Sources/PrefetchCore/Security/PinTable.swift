@@ -33,7 +33,7 @@ package struct PinTable: Hashable, Sendable {
     entries.values.sorted { $0.host < $1.host }
   }
 
-  /// Returns entries of a host and, with `includesSubdomains`, its direct parent; ignores a final dot.
+  /// Returns the entries of a host and, with `includesSubdomains`, its parent; ignores a final dot.
   package func entries(for host: String) -> [Rule] {
     guard !entries.isEmpty else { return [] }
     if let address = IPAddress(host: host) {
