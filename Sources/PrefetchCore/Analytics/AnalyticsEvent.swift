@@ -5,9 +5,7 @@ package struct AnalyticsEvent: Hashable, Sendable {
     case timed
     case consumption
     case cacheFetch = "cache_fetch"
-    /// Responses that the cache could not give alone.
     case cacheMiss = "cache_miss"
-    /// Count of requests for a metric's URLs.
     case metric
   }
 

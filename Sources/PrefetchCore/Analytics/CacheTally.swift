@@ -24,7 +24,6 @@ package struct CacheTally: Sendable {
   private var others = Count()
   private var metrics: [String: Int64] = [:]
 
-  /// Maximum of URLs that are counted separately.
   private static let most = 1000
   /// Maximum of URLs that are reported separately, so that the queue has room for other events.
   private static let maximumReported = 50

@@ -10,8 +10,7 @@ package struct Quartiles: OptionSet, Hashable, Sendable {
     (Quartiles(rawValue: 1 << ($0 - 1)), 25 * $0)
   }
 
-  /// Returns the quarters passed by playing from `start` to `end`; without `end` to the medium's
-  /// end.
+  /// Returns the quarters passed by playing from `start` to `end`, by default the medium's end.
   package static func passed(
     from start: Duration,
     to end: Duration?,

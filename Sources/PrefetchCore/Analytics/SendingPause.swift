@@ -1,6 +1,5 @@
 /// Backoff, kept over runs, after a collector rejected events.
 package struct SendingPause: Hashable, Sendable {
-  /// Number of consecutive failures.
   package var failures = 0
   package var since: Instant?
   package var until: Instant?

@@ -1,7 +1,6 @@
 /// Message for the user, worded where the fact is known.
 ///
-/// It has no full stop, sets literals in backticks and says what to change; names and passwords in
-/// URLs are masked when it is made.
+/// Has no full stop and sets literals in backticks; user-info in URLs is masked on creation.
 package struct Diagnostic: Error, Hashable, Sendable {
   /// Stable name such as `config.unknown-key`, for scripts to match.
   package struct Code: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
@@ -23,10 +22,8 @@ package struct Diagnostic: Error, Hashable, Sendable {
   package var message: String
   package var hint: String?
   package var path: String?
-  /// File name, also set if no line is known (a binary plist, a missing file).
   package var file: String?
   package var location: SourceLocation?
-  /// Whether the source line holds a secret and must not be shown.
   package var hidesSource = false
 
   package init(
@@ -49,7 +46,6 @@ package struct Diagnostic: Error, Hashable, Sendable {
 }
 
 extension Diagnostic {
-  /// Code of notes on which part of a lock file for several machines is used.
   package static let lockChoice: Code = "manifest.choice"
 }
 

@@ -35,7 +35,6 @@ package struct DiagnosticRenderer: Sendable {
     return "\(start)\(severity) \(DisplayText.escaped(diagnostic.message))  [\(diagnostic.code)]"
   }
 
-  /// Returns file and line, or file and key path if the file has no lines, as a binary plist.
   private func location(of diagnostic: Diagnostic) -> String? {
     if let location = diagnostic.location { return location.description }
     guard let file = diagnostic.file, let path = diagnostic.path, !file.hasPrefix("-"),
@@ -100,8 +99,7 @@ private struct SourceExcerpt {
     marker = "^" + String(repeating: "~", count: max(0, visible - 1))
   }
 
-  /// Whether a line sets a license or password, which must stay hidden even if parsing failed
-  /// before it.
+  /// Whether a line sets a license or password, which stays hidden even if parsing failed.
   static func mayHoldSecret(_ line: String) -> Bool {
     let lower = line.lowercased()
     let words = [
@@ -137,7 +135,6 @@ extension SourceExcerpt {
 
 /// Untrusted text made safe for a terminal.
 package enum DisplayText {
-  /// Replaces control characters and marks of writing direction by their code points.
   package static func escaped(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
     return text.unicodeScalars.map(cell).joined()

@@ -1,8 +1,6 @@
 /// Next steps for diagnostics without an own hint, by code.
 package enum NextStep {
-  /// Returns the step for a code; nil if the message is sufficient.
-  ///
-  /// Codes that end with a failure's code, such as `publish.disk_full`, get that failure's step.
+  /// Returns the step for a code; `publish.disk_full` and the like get the failure's step.
   package static func of(_ code: Diagnostic.Code) -> String? {
     let name = code.description
     if let step = table[name] { return step }

@@ -4,7 +4,6 @@ package struct SourceLocation: Hashable, Sendable {
   package var file: String
   package var line: Int
   package var column: Int
-  /// Number of scalars to underline; at least 1.
   package var length: Int
 
   package init(file: String, line: Int, column: Int, length: Int = 1) {

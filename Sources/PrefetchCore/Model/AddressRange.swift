@@ -1,7 +1,6 @@
 /// Addresses that begin with the same bits: `192.0.2.0/24`, `2001:db8::/32`, a single address.
 package struct AddressRange: Hashable, Sendable {
   package let address: IPAddress
-  /// Number of shared bits.
   package let length: Int
 
   package init?(_ text: some StringProtocol) {
@@ -38,7 +37,6 @@ package struct AddressRange: Hashable, Sendable {
 }
 
 extension AddressRange: CustomStringConvertible {
-  /// Canonical spelling, the same for equal ranges only.
   package var description: String {
     length == address.bytes.count * 8 ? address.description : "\(address)/\(length)"
   }

@@ -12,7 +12,6 @@ package struct ByteCursor {
     return bytes.byte(offset)
   }
 
-  /// Returns the range of the next text; nil if the bytes are malformed.
   package mutating func text(_ bytes: RawSpan) -> Range<Int>? {
     var count = 0
     var shift = 0

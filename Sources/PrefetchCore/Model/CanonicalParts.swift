@@ -3,7 +3,6 @@ struct CanonicalParts: Sendable {
   let scheme: WebURL.Scheme
   let hostStart: Int
   private(set) var hostEnd = 0
-  /// Port number; nil for the scheme's own.
   private(set) var port: Int?
   private(set) var targetStart = 0
   private(set) var queryMark: Int?
@@ -39,8 +38,7 @@ struct CanonicalParts: Sendable {
     queryMark = (targetStart..<text.byteCount).first { text.byte(at: $0) == UInt8(ascii: "?") }
   }
 
-  /// Returns the end of an IPv4 address, or of a lower-case name whose last label begins with a
-  /// letter.
+  /// Returns the end of an IPv4 address or a lower-case name; its last label begins with a letter.
   private static func hostEnd(in text: RawSpan, from start: Int) -> Int? {
     var offset = start
     var label = start

@@ -44,7 +44,6 @@ package struct ContentDigest: Hashable, Comparable, Sendable {
     words = (first, second, third, fourth)
   }
 
-  /// Parses 64 hexadecimal digits, with or without `sha256:` before them.
   package init?(_ text: String) {
     let digits = text.hasPrefix("sha256:") ? text.dropFirst(7) : text[...]
     guard let bytes = Hexadecimal.decode(digits) else { return nil }
@@ -109,13 +108,10 @@ package enum DigestAlgorithm: String, Hashable, Sendable {
   case sha512
   /// Go's `h1:` hash of a module's zip file, over the files in it and not over its bytes.
   case goZip = "h1-zip"
-  /// Go's `h1:` hash of a module's go.mod.
   case goMod = "h1-mod"
 
-  /// Algorithms over the raw bytes, which users may declare.
   package static let ofBytes: [Self] = [.md5, .sha1, .sha256, .sha384, .sha512]
 
-  /// Whether the digest is computed while the bytes pass, rather than from the whole body.
   package var isOfBytes: Bool {
     switch self {
     case .md5, .sha1, .sha256, .sha384, .sha512: true
@@ -123,7 +119,6 @@ package enum DigestAlgorithm: String, Hashable, Sendable {
     }
   }
 
-  /// Whether a match protects against an attacker.
   package var isTrustworthy: Bool {
     self >= .sha256
   }

@@ -8,7 +8,6 @@ package struct CountedNoun: Hashable, Sendable {
     self.many = many ?? one + "s"
   }
 
-  /// Returns the number with the noun: `1 item`, `2 items`.
   package func text(_ count: some BinaryInteger) -> String {
     "\(count) \(count == 1 ? one : many)"
   }

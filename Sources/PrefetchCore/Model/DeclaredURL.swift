@@ -3,7 +3,6 @@ package struct DeclaredURL: Hashable, Sendable {
   package var url: WebURL
   /// Digests that the body must have; never sent.
   package var digests: [ExpectedDigest] = []
-  /// First fragment part that is not a digest; ignored by the fetch.
   package var otherFragment: String?
 
   package init(_ text: some StringProtocol, base: WebURL? = nil) throws(WebURL.Fault) {
@@ -33,7 +32,6 @@ package struct DeclaredURL: Hashable, Sendable {
     return all
   }
 
-  /// Parses `sha256=` and hexadecimal digits or base64; nil if the name is no digest algorithm.
   private static func digest(in part: Substring) throws(WebURL.Fault) -> ExpectedDigest? {
     guard let equals = part.firstIndex(of: "=") else { return nil }
     let name = part[..<equals].lowercased().filter { $0 != "-" }

@@ -3,7 +3,6 @@ extension EntryTable {
   struct Folder: Sendable {
     fileprivate var origin: Int
     fileprivate var originLength: Int
-    /// Origin and path up to the last slash.
     fileprivate var bytes: [UInt8]
   }
 
@@ -24,7 +23,6 @@ extension EntryTable {
   package struct Details: Sendable {
     package var metadata: UInt16 = 0
     package var size: Int64?
-    /// SHA-256; excludes `strongDigest`.
     package var digest: ContentDigest?
     package var strongDigest: StrongDigest?
     package var published: Instant?
@@ -184,7 +182,6 @@ extension ManifestEntry {
       && fits(id) && fits(path)
   }
 
-  /// Whether a digest fits its column, in which zeros stand for no digest.
   private static func fitsColumn(_ digest: ExpectedDigest) -> Bool {
     digest.algorithm == .sha256 && ContentDigest(bytes: digest.bytes)?.isNone == false
   }

@@ -1,5 +1,4 @@
 extension EntryTable {
-  /// Appends all of another table in its order, except URLs that are here already.
   package mutating func append(contentsOf other: EntryTable) {
     guard !isEmpty else {
       let duplicates = duplicateCount

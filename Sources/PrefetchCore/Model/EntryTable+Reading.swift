@@ -13,7 +13,6 @@ extension EntryTable {
     rows[position].size < 0 ? nil : rows[position].size
   }
 
-  /// Sum of the known sizes in bytes, and the number of entries of unknown size.
   package var sizes: (known: Int64, unknown: Int) {
     var (known, unknown) = (Int64(0), 0)
     for row in rows {
@@ -22,7 +21,6 @@ extension EntryTable {
     return (known, unknown)
   }
 
-  /// Returns the declared SHA-256; nil if there is none or the entry is special.
   package func columnDigest(at position: Int) -> ContentDigest? {
     guard !hasExtras(at: position), position < digests.count, !digests[position].isNone else {
       return nil
@@ -52,7 +50,6 @@ extension EntryTable {
     Int(rows[position].origin)
   }
 
-  /// Some URL of each origin, indexed by the origin's number.
   package var allOrigins: [WebURL] {
     origins.urls
   }
@@ -206,8 +203,7 @@ extension EntryTable: ExpressibleByArrayLiteral {
   }
 }
 
-/// URLs of plain entries at one origin, with own references to the arrays: a method call on a
-/// shared table copies the table, array by array.
+/// URLs of plain entries at one origin; a method call on a shared table would copy its arrays.
 struct ColumnURLs: Sendable {
   fileprivate let text: [UInt8]
   fileprivate let rows: [EntryTable.Row]

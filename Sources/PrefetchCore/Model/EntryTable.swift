@@ -33,7 +33,6 @@ package struct EntryTable: Sendable {
   var index = KeyTable()
   private(set) var makeIdentifier: IdentifierMaker?
   private var specialByteCount = 0
-  /// Number of repeated URLs; only the first of each is kept.
   package private(set) var duplicateCount = 0
   package var hasNetworkRules: Bool { !networkRules.isEmpty }
   package private(set) var networkAspects: Set<NetworkConditions.Aspect> = []
@@ -45,7 +44,6 @@ package struct EntryTable: Sendable {
   package private(set) var hasCategories = false
   package private(set) var hasThumbnails = false
   package private(set) var hasBehaviors = false
-  /// Parent of each category that the manifest declares as part of another.
   package var categoryParents: [String: String] = [:]
   package var countPerCategory: Int?
   var folder: Folder?
@@ -68,7 +66,6 @@ package struct EntryTable: Sendable {
   /// Limit in bytes of a text reservation, which is only an estimate.
   private static let maximumReserve = 256 << 20
 
-  /// Reserves room for `count` entries in all, of the average length so far.
   package mutating func reserveCapacity(_ count: Int) {
     let length = text.count / Swift.max(1, rows.count) + 1
     text.reserveCapacity(Swift.min(count * length, Self.maximumReserve))
@@ -79,7 +76,6 @@ package struct EntryTable: Sendable {
     if index.count == 0 { index = KeyTable(minimumCapacity: count) }
   }
 
-  /// Appends an entry unless its URL is here already.
   package mutating func append(_ entry: ManifestEntry) {
     add(entry, metadata: nil)
   }

@@ -1,6 +1,5 @@
 /// Reason for a failure: the closed list of the report.
 package enum ErrorCode: String, Hashable, Sendable, CaseIterable {
-  // Connectivity
   case noNetwork = "no_network"
   case dns
   case connect
@@ -10,7 +9,6 @@ package enum ErrorCode: String, Hashable, Sendable, CaseIterable {
   case reset
   case truncated
   case serverBusy = "server_busy"
-  // Trust
   case transportSecurity = "transport_security"
   case certificate
   case pinMismatch = "pin_mismatch"
@@ -21,18 +19,15 @@ package enum ErrorCode: String, Hashable, Sendable, CaseIterable {
   case addressForbidden = "address_forbidden"
   case hostForbidden = "host_forbidden"
   case unsafeName = "unsafe_name"
-  // Local input and output
   case diskFull = "disk_full"
   case disk
   case permission
   case storeDamaged = "store_damaged"
   /// Another process holds the resource for longer than this one waits.
   case locked
-  // Denied
   case licenseRefused = "license_refused"
   case bundleMismatch = "bundle_mismatch"
   case credentialsRefused = "credentials_refused"
-  // Content
   case http
   case gone
   case badName = "bad_name"
@@ -91,7 +86,6 @@ package enum ErrorCode: String, Hashable, Sendable, CaseIterable {
 package struct Failure: Error, Hashable, Sendable {
   package var code: ErrorCode
   package var message: String
-  /// Whether the same request may succeed in a moment.
   package var isTransient: Bool
   /// VAST error number for the report; no run sends it to an ad server.
   package var vast: Int?

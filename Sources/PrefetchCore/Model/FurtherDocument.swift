@@ -4,7 +4,6 @@ package struct FurtherDocument: Hashable, Sendable {
     case page
     /// Child of a sitemap index; `level` counts from 1.
     case sitemap(level: Int)
-    /// Package index of a project; the requirement selects its files.
     case packageIndex(PackageRequirement)
     /// Bazel registry document with the source of a module; the digest is the document's.
     case moduleSource(ContentDigest)
@@ -23,10 +22,8 @@ package struct FurtherDocument: Hashable, Sendable {
 }
 
 package struct PackageRequirement: Hashable, Sendable {
-  /// Normalized project name.
   package var project: String
   package var version: String
-  /// Digests of which a file needs one.
   package var digests: [ExpectedDigest]
 
   package init(project: String, version: String, digests: [ExpectedDigest]) {

@@ -29,7 +29,6 @@ package enum Glob {
     return pattern[p...].allSatisfy { $0 == "*" }
   }
 
-  /// Returns the pattern's index after it matched a character; nil if it does not match.
   static func step(
     _ pattern: ArraySlice<Unicode.Scalar>,
     _ at: Int,

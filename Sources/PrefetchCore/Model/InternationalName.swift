@@ -1,23 +1,19 @@
 internal import CIdn
 
-/// Conversion of non-ASCII host names to `xn--…` by libidn2 (UTS 46), so that the name that is
-/// checked here is the name that libcurl fetches from.
+/// Conversion of host names to `xn--…` by libidn2 (UTS 46): libcurl uses the name checked here.
 package enum InternationalName {
-  /// Returns the ASCII form of a whole name; nil if the text is not a name.
   package static func ascii(_ name: some StringProtocol) -> String? {
     if name.utf8.allSatisfy({ $0 < 0x80 }) { return name.lowercased() }
     let bytes = Array(name.utf8) + [0]
     let (ascii, status) = lookUp(bytes, IDN2_NFC_INPUT.rawValue | IDN2_NONTRANSITIONAL.rawValue)
-    // Symbols such as ☃ occur in existing names but are disallowed by the newer rules. The older
-    // rules accept them, and are used if both map the rest to the same name.
+    // Newer rules disallow symbols such as ☃; the older ones serve if both map the rest alike.
     guard status == IDN2_DISALLOWED.rawValue, name.unicodeScalars.allSatisfy(isMappedAlike) else {
       return ascii
     }
     return lookUp(bytes, IDN2_TRANSITIONAL.rawValue).ascii
   }
 
-  /// Whether the older rules map a character like the newer ones and skip none of their checks,
-  /// such as the neighbours of joiners and the order of right-to-left letters.
+  /// Whether the older rules map a character like the newer ones and skip none of their checks.
   private static func isMappedAlike(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0xDF, 0x3C2, 0x1E9E, 0x200C...0x200F: false

@@ -1,7 +1,6 @@
 /// Hash table of positions by key, in one flat array; the caller keeps the keys.
 package struct KeyTable: Sendable {
-  /// Position plus 1 in the bits of the mask, 0 for an empty slot; bits of the key in the rest, so
-  /// that the keys of other positions are seldom read.
+  /// Position plus 1 in the mask's bits, 0 for an empty slot; key bits in the rest spare key reads.
   private var slots: [UInt32]
   private var mask: Int
   package private(set) var count = 0

@@ -3,10 +3,8 @@ package struct ManifestEntry: Hashable, Sendable {
   package var url: WebURL
   /// Id, unique per provider: the manifest's own, else made from the URL.
   package var id: String?
-  /// Whether ``id`` was made from the URL and adds nothing to it.
   package var isIdentifierMade = false
   package var provider: String?
-  /// Kind of item; nil means `file`.
   package var type: String?
   package var caption = ItemCaption()
   /// Declared bytes, after decoding.
@@ -18,11 +16,9 @@ package struct ManifestEntry: Hashable, Sendable {
   package var entityTag: String?
   package var mime: String?
   package var lifetime: Freshness.Lifetime?
-  /// Time after which the content must not be kept.
   package var expires: Instant?
   package var priority: Int?
   package var headers: [HeaderField]
-  /// Name in published trees.
   package var path: String?
   /// Other URLs of the same bytes, best first.
   package var alternates: [WebURL]
@@ -31,7 +27,6 @@ package struct ManifestEntry: Hashable, Sendable {
   /// Seconds of a stream to fetch, 0 for all; nil for the segment's setting.
   package var seconds: Int?
   package var network: NetworkPolicy?
-  /// Whether the segment is incomplete without the item.
   package var isRequired = true
   package var categories: [String] = []
   package var thumbnail: Thumbnail?
@@ -103,14 +98,12 @@ extension ManifestEntry {
     zone.map { AdSpace.recordURL(ofZone: $0) } ?? url.string
   }
 
-  /// Whether a body that turns out to be a playlist or an ad is stored in that form: neither a
-  /// digest nor another kind of content is declared.
+  /// Whether a body found to be a playlist or ad is stored so: no digest or other kind is declared.
   package var isRecognizable: Bool {
     guard digests.isEmpty, !isThumbnail else { return false }
     return type.map { $0 == "video" || $0 == "audio" } ?? true
   }
 
-  /// Hash of the declared facts about the item, without its content.
   package var descriptionHash: UInt64 {
     var hash = Self.descriptionHash(
       id: isIdentifierMade ? nil : id,
@@ -214,8 +207,7 @@ extension ManifestEntry {
 }
 
 extension ContentRecord {
-  /// Takes over the entry's facts; the hash of one with a revision waits for a body of that
-  /// revision.
+  /// Takes over the entry's facts; the hash of one with a revision waits for that body.
   package mutating func describe(_ entry: ManifestEntry) {
     id = entry.id ?? id
     provider = entry.provider
@@ -239,7 +231,6 @@ extension ContentRecord {
 }
 
 extension ContentRecord {
-  /// Returns the recognized type of an item that is kept in that form, else the declared one.
   private func describedType(by entry: ManifestEntry) -> String? {
     guard let form, !files.isEmpty, entry.isRecognizable else { return entry.type }
     return form.rawValue
@@ -305,11 +296,9 @@ package struct Manifest: Hashable, Sendable {
   package var furtherDocuments: [FurtherDocument]
   /// Servers with the same paths below the base's folder, best first.
   package var alternates: [WebURL]
-  /// Base of the items' relative references, if the manifest declares one.
   package var base: WebURL?
   package var warnings: [Diagnostic]
   package var catalogue = Catalogue()
-  /// Whether a package index lacks files that a requirement names by digest.
   package var lacksFiles = false
   package var document = DocumentFacts()
 
@@ -321,7 +310,6 @@ package struct Manifest: Hashable, Sendable {
     warnings = []
   }
 
-  /// Number of listed items, repeated and rejected ones included.
   package var itemCount: Int {
     entries.count + entries.duplicateCount + rejected.count
   }

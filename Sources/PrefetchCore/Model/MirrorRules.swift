@@ -4,7 +4,6 @@ package struct MirrorRules: Hashable, Sendable {
   /// Whether names made from URLs begin with the host; nil until the hosts are known.
   package var namesHosts: Bool?
   package var cutFolders = 0
-  /// Whether the list and its signature are files of the tree.
   package var includesList = false
 
   package init() {}

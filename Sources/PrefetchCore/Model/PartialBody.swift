@@ -5,9 +5,7 @@ package struct PartialBody: Hashable, Sendable {
   /// `If-Range`, verbatim: a strong entity tag, or a date that counts as one.
   package var validator: String
   package var offset: Int64
-  /// Bytes of the whole body; nil if the server did not declare them.
   package var wholeSize: Int64?
-  /// Headers of the first response, updated by later ones.
   package var head: HeaderBlock
   /// Stored body that has these bytes; nil if the part has its own file.
   package var object: ContentDigest?
@@ -35,9 +33,7 @@ package struct BodyPlan: Hashable, Sendable {
   package var partialKey: String?
   /// Whether the body must leave free disk space, see ``BodyStaging/keepFree(_:)``.
   package var heedsFreeDisk = false
-  /// Whether the bytes are wanted, rather than the digests alone.
   package var keepsBytes: Bool
-  /// Number of first bytes that are reported with the body.
   package var prefixLength = StagedBody.prefixLength
   package var smallestPart: Int64 = 64 << 10
   package var resumption: Resumption
@@ -45,8 +41,7 @@ package struct BodyPlan: Hashable, Sendable {
   /// Way to request the rest if the transfer breaks off.
   package enum Resumption: Hashable, Sendable {
     case unknown
-    /// Response that begins the whole body; the part is derived on demand, since few bodies break
-    /// off.
+    /// Response that begins the whole body; the part is derived on demand, as few bodies break off.
     case from(WholeResponse)
     /// Kept part; with an `offset` the body begins with its bytes.
     indirect case with(PartialBody)
@@ -70,7 +65,6 @@ package struct BodyPlan: Hashable, Sendable {
     if case .with(let part) = resumption { part } else { nil }
   }
 
-  /// Description of the part if the transfer breaks off.
   package var partToKeep: PartialBody? {
     switch resumption {
     case .unknown: nil

@@ -6,8 +6,7 @@ package struct PathPattern: Hashable, Sendable {
   private let scalars: [Unicode.Scalar]
   private let isWhole: Bool
 
-  /// Parses a pattern; a leading slash counts like any other, a trailing one takes all below a
-  /// folder.
+  /// Parses a pattern; a leading slash counts like any other, a trailing one takes a whole folder.
   package init(_ text: String) {
     let rooted = text.hasPrefix("/") ? text.dropFirst() : text[...]
     isWhole = text.contains("/")
@@ -34,8 +33,7 @@ package struct PathPattern: Hashable, Sendable {
     var text: Int
   }
 
-  /// Backtracks to two points only, since a `*` stays within the present part and only the last
-  /// `**` matters: no pattern takes more than quadratic time.
+  /// Backtracks to the last `*` of the part and the last `**` only: at most quadratic time.
   private func matches(_ text: ArraySlice<Unicode.Scalar>) -> Bool {
     var (p, t) = (0, text.startIndex)
     var star: Return?
@@ -69,7 +67,6 @@ package struct PathPattern: Hashable, Sendable {
     }
   }
 
-  /// Returns the index after a `**`, and after its slash if it stands for whole parts.
   private func afterDoubleStar(_ p: Int) -> Int? {
     guard p + 1 < scalars.count, scalars[p] == "*", scalars[p + 1] == "*" else { return nil }
     let end = scalars[p...].firstIndex { $0 != "*" } ?? scalars.count

@@ -1,5 +1,4 @@
-/// Paths split byte by byte, like the kernel does: Swift joins a slash and a combining mark after
-/// it into one character.
+/// Paths split by bytes, as in the kernel: Swift joins a slash and a combining mark after it.
 package enum PathText {
   package static let slash = UInt8(ascii: "/")
 
@@ -34,7 +33,6 @@ package enum PathText {
     return parts.isEmpty ? "." : parts.joined(separator: "/")
   }
 
-  /// Undoes ``relative(_:to:)``.
   package static func absolute(_ path: String, in folder: String) -> String {
     guard !isAbsolute(path) else { return path }
     return "/" + normalComponents(of: "\(folder)/\(path)").joined(separator: "/")

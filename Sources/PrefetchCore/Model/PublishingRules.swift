@@ -11,8 +11,7 @@ package struct PublishingRules: Hashable, Sendable {
     case yarn
     case hls
 
-    /// Whether the tool that reads the tree also writes into it, so that no file may be a stored
-    /// body.
+    /// Whether the tool that reads the tree also writes into it, so no file may be a stored body.
     package var isWrittenByTools: Bool {
       switch self {
       case .npm, .pip, .bazel, .yarn: true
@@ -30,12 +29,10 @@ package struct PublishingRules: Hashable, Sendable {
   }
 
   package enum Times: String, Hashable, Sendable, CaseIterable {
-    /// Creation time of the file; a link to a stored body has the body's time.
     case made
     case server
   }
 
-  /// Absolute path.
   package var folder: String
   package var layout = Layout.url
   package var link = Link.auto
@@ -44,14 +41,12 @@ package struct PublishingRules: Hashable, Sendable {
   package var times = Times.made
   /// Permission bits of the files; nil keeps those that the files come with.
   package var mode: UInt16?
-  /// Whether the user's own files with the items' bytes become part of the tree.
   package var adopts = false
   /// URL prefix of module paths in the layout `go`.
   package var goProxy: WebURL?
   package var mirror: MirrorRules?
 
-  /// Whether files need times or modes that no stored body may get, so that none can be a link to
-  /// one.
+  /// Whether files need times or modes that stored bodies may not get, which rules out links.
   package var needsOwnFiles: Bool { times != .made || mode != nil }
 
   package init(folder: String) {

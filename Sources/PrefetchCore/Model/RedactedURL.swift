@@ -1,6 +1,5 @@
 extension WebURL {
-  /// Returns a text for reports and logs, with user-info and the values of signing parameters
-  /// masked even if it is not a valid URL.
+  /// Returns a text with user-info and signing values masked, even if it is not a valid URL.
   package static func redacted(_ text: String) -> String {
     guard text.utf8.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "@") }) else {
       return text

@@ -11,16 +11,6 @@ extension RunRequest {
 }
 
 /// Duties of each mode. No other file compares modes.
-///
-/// | | run | plan | get | lists |
-/// |---|---|---|---|---|
-/// | asks for | bodies | heads | bodies | |
-/// | writes | all | nothing | bodies and records | nothing |
-/// | predicts | | room, budgets | | |
-/// | makes trees | yes | looks what is in the way | | |
-/// | works for | segments | segments | items | segments |
-/// | plans items | yes | yes | yes | no |
-/// | ends with | removals | predicted removals | | |
 extension RunRequest.Mode {
   package var probes: Bool { self == .plan }
 
@@ -30,17 +20,14 @@ extension RunRequest.Mode {
 
   var plansItems: Bool { self != .lists }
 
-  /// Whether the run writes segment memberships and removes items.
   package var keepsSegments: Bool { self == .run }
 
-  /// Whether trees are published.
   var makesTrees: Bool { self == .run }
 
   package var isOfSegments: Bool { self != .get }
 
   enum FinalStep: Hashable, Sendable {
     case removals
-    /// Removals that a run would make are only reported.
     case reportedRemovals
     case nothing
   }

@@ -22,16 +22,13 @@ package struct RunRequest: Sendable {
   package var forgotten: [SegmentKey]
   package var policy: RunPolicy
   package var credentials: Shared<OriginCredentials>?
-  /// Origin that gets no requests, since the license is not registered there; nil if there is none.
   package var unregisteredOrigin: WithheldOrigin?
   /// Whether clients of the cache server caused the request.
   package var servesClients = false
   package var shard: ShardRule?
-  /// Whether items that are simply kept are reported one by one.
   package var listsKept = false
   /// Whether the report keeps all items, or only those that affect the exit status.
   package var keepsItems = true
-  /// Memory by which variants of streams are chosen if no rule does.
   package var streams = StreamMemory()
   /// Hash of everything except manifests that decides about items, see ``QuietMark``.
   package var rulesHash: UInt64 = 0
@@ -68,9 +65,7 @@ package struct SegmentDeclaration: Sendable {
   package var priority: Int?
   /// Headers for the origins of the manifest and its items as the configuration names them.
   package var headers: [HeaderField]
-  /// Further headers for the manifest's own request only.
   package var manifestHeaders: [HeaderField]
-  /// Whether items without a trustworthy digest are refused.
   package var requiresDigest: Bool
   package var base: WebURL?
   package var lifetime: Freshness.Lifetime?
@@ -100,13 +95,11 @@ package struct SegmentDeclaration: Sendable {
     return min(maximumFileSize ?? policy.maximumFileSize ?? .max, allowed)
   }
 
-  /// Whether a list names the items, rather than the configuration.
   package var isListed: Bool {
     if case .inline = source { excerptOf != nil } else { true }
   }
 
-  /// Whether the declaration of the items may choose that server: the configuration, a local file,
-  /// or a manifest on the same server.
+  /// Whether the items' declaration may choose that server: no manifest of another server may.
   package func mayChooseServer(of url: WebURL) -> Bool {
     switch source {
     case .remote(let manifest): manifest.origin == url.origin

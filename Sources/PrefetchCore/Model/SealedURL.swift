@@ -1,5 +1,4 @@
-/// Target of a redirect as the index keeps it: its query may be a credential, so a hash replaces
-/// it, by which the same URL is recognized.
+/// Redirect target as the index keeps it: a hash replaces its query, which may be a credential.
 package enum SealedURL {
   package static func text(of url: String) -> String {
     guard let start = url.utf8.firstIndex(of: UInt8(ascii: "?")) else { return url }
@@ -12,7 +11,6 @@ package enum SealedURL {
     return "\(url[..<start])?~\(zeros)\(digits)"
   }
 
-  /// Whether both are the same URL, sealed or not.
   package static func isSame(_ a: String, _ b: String) -> Bool {
     a == b || text(of: a) == text(of: b)
   }

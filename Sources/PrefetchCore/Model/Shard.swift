@@ -23,8 +23,7 @@ package struct Shard: Hashable, Sendable {
 
   /// Reads the shard that a scheduler has set for its job; nil if it has set none or half of one.
   ///
-  /// SLURM counts its tasks from any number, GitLab its nodes from 1, Kubernetes its pods from 0
-  /// and leaves out how many there are.
+  /// SLURM counts from any number, GitLab from 1, Kubernetes from 0 and without a total.
   package init?(environment: [String: String]) {
     func number(_ name: String) -> Int? { environment[name].flatMap { Int($0) } }
     if let task = number("SLURM_ARRAY_TASK_ID"), let first = number("SLURM_ARRAY_TASK_MIN"),

@@ -1,5 +1,4 @@
 package enum ItemState: String, Hashable, Sendable, CaseIterable {
-  /// Declared; no run has looked at the item yet.
   case pending
   case discovered
   case queued

@@ -1,5 +1,4 @@
-/// 128-bit hash that stands for a URL where millions are compared; never stored, since every
-/// process has its own secret, so that no attacker can prepare a collision.
+/// 128-bit hash of a URL, never stored: a secret per process keeps attackers from collisions.
 package struct URLKey: Hashable, Sendable {
   package let first: UInt64
   package let second: UInt64

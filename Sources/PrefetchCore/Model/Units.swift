@@ -34,7 +34,6 @@ private struct Quantity {
     unit = rest
   }
 
-  /// Converts the quantity to the smallest unit, rounded down; nil on overflow.
   func multiplied(by factor: Int64) -> Int64? {
     let wide = Int128(digits) * Int128(factor)
     var divisor: Int128 = 1

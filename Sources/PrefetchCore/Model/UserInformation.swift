@@ -1,6 +1,5 @@
 /// Masking of user names and passwords in URLs before text is shown or stored.
 package enum UserInformation {
-  /// Returns the text with user-info masked, even if the text around it is not a valid URL.
   package static func masked(_ text: String) -> String {
     guard text.utf8.contains(at) else { return text }
     let bytes = Array(text.utf8)
@@ -35,7 +34,6 @@ package enum UserInformation {
     byte <= 0x20 || byte == 0x7F || "\"'`<>,".utf8.contains(byte)
   }
 
-  /// Returns the range of user-info in a word that may contain one URL.
   private static func range(in bytes: [UInt8], _ word: Range<Int>) -> Range<Int>? {
     let mark = word.dropLast().first { bytes[$0] == slash && bytes[$0 + 1] == slash }
     if let mark {

@@ -28,7 +28,6 @@ package struct WebURL: Hashable, Sendable {
     case internationalHost(String)
     case invalidPort(String)
     case forbiddenCharacter(Unicode.Scalar)
-    /// Digest after the `#`, which only ``DeclaredURL`` reads.
     case malformedDigest(DigestAlgorithm, String)
     case tooLong(Int)
   }
@@ -207,7 +206,6 @@ package struct WebURL: Hashable, Sendable {
     Origin(scheme: scheme, host: host, port: port)
   }
 
-  /// `host`, or `host:port` if the port is not the scheme's own.
   package var authority: String {
     port == scheme.defaultPort ? host : "\(host):\(port)"
   }
@@ -224,8 +222,7 @@ package struct WebURL: Hashable, Sendable {
 // MARK: - Parsing
 
 extension WebURL {
-  // Delimiters are looked for among bytes: Swift joins one and a combining accent after it into one
-  // character.
+  // Delimiters are searched among bytes: Swift joins one and a following accent into a character.
   private static let colon = UInt8(ascii: ":")
 
   private static func trimmed(_ text: some StringProtocol) -> String {

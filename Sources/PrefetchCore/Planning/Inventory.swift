@@ -71,15 +71,12 @@ package struct Inventory: Sendable {
   package private(set) var rows: [Row]
   package private(set) var files: [File]
   private var rowsWithFiles: Set<Int>
-  /// Digests other than SHA-256, of the few rows that have any.
   package private(set) var strongDigests: [[DigestAlgorithm: [UInt8]]]
   /// Distinct variances; most rows with one share it.
   package private(set) var variances: [Variance]
-  /// Distinct sets of segments holding an item, as indices into ``segmentKeys``; the first is
-  /// empty.
+  /// Distinct sets of segments that hold an item, as indices into ``segmentKeys``; first the empty.
   package private(set) var holderSets: [[Int]]
   package private(set) var segmentKeys: [SegmentKey]
-  /// Whether only some items' rows were read.
   package var isPartial = false
   package var newestDate: Instant?
   private var index: KeyTable

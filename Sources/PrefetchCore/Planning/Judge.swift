@@ -1,20 +1,14 @@
 /// Content that an entry declares, from the columns or the full entry.
 struct EntryDeclaration {
   var size: Int64?
-  /// SHA-256 of an entry without other properties than the columns hold.
   var sha256: ContentDigest?
   var origin: Int
   var purpose: RequestPurpose
-  /// Time of the last change, if the segment trusts it.
   var changed: Instant?
   var full: ManifestEntry?
-  /// Whether the item has several files and this version cannot fetch it as a whole.
   var isCompound = false
-  /// Form of an item of several files that can be fetched.
   var bundle: BundleForm?
-  /// Whether the stored single file turned out to be the document of several files.
   var isStoredAsSingleFile = false
-  /// Whether runs skip the item until it is requested by itself.
   var isWithheld = false
 
   var hasProof: Bool {
@@ -28,7 +22,6 @@ struct Judge {
   private let policy: RunPolicy
   private let now: Instant
   private let limit: Int64?
-  /// Refusal of requests per origin.
   private let refusals: [PlanReason?]
   private let refusalsByPurpose: [RequestPurpose: [PlanReason?]]
   let dependsOnPurpose: Bool
@@ -101,7 +94,6 @@ struct Judge {
     return wanted
   }
 
-  /// Sets the form of an undeclared item to the one that its stored body showed.
   func recognize(
     _ wanted: inout EntryDeclaration,
     _ index: Int,
@@ -162,7 +154,6 @@ struct Judge {
     }
   }
 
-  /// Returns why the segment refuses a stored body by its size; nil if it accepts it.
   private func refusal(ofStored size: Int64) -> PlanReason? {
     if let limit, size > limit { return .tooLarge }
     let isExpected = segment.expectation.sizeObjection(size) == nil
@@ -240,16 +231,14 @@ struct Judge {
     return (.revalidate, policy.revalidatesAll ? .revalidationRequested : .stale)
   }
 
-  /// Decides about an ad, which is never revalidated within its lifetime, since each request costs
-  /// the app that shows it.
+  /// Decides about an ad; none is revalidated in its lifetime, as each request costs the app.
   private func decideAd(
     _ wanted: EntryDeclaration,
     row: Inventory.Row,
     isDescribed: Bool
   ) -> (PlannedStep.Decision, PlanReason) {
     let until = freshUntil(wanted, row: row).flatMap { now < $0 ? $0 : nil }
-    // The declaration defines the files, and a changed one may mean that the item was no ad before;
-    // the ad of an ad space, named by its zone, always was one.
+    // A changed declaration may mean that the item was no ad before; a zone's always was one.
     if !isDescribed, wanted.full?.zone == nil, !policy.isOffline { return (.update, .otherKind) }
     if policy.isOffline { return (.keep, until == nil ? .staleOffline : .offline) }
     guard let until, !policy.revalidatesAll else {
@@ -289,7 +278,6 @@ enum Comparison {
   case different
   case unknown
 
-  /// Compares by the strongest algorithm known on both sides.
   init(
     _ expected: [ExpectedDigest],
     stored digest: ContentDigest,

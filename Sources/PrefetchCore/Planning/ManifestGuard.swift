@@ -6,8 +6,7 @@ package enum ManifestExpiry: String, Hashable, Sendable, CaseIterable {
 
 /// Protects a cache from a faulty manifest that would replace the last good one.
 package enum ManifestGuard {
-  /// Returns the objection to types of pages and media, which come in place of a manifest; package
-  /// indexes may be pages.
+  /// Returns the objection to pages and media in place of a manifest; indexes may be pages.
   package static func objection(
     toType mime: String,
     of document: FurtherDocument? = nil
@@ -21,7 +20,6 @@ package enum ManifestGuard {
     return Failure(.manifestGuard, "its type is `\(mime)`, which no manifest has")
   }
 
-  /// Returns why the manifest may not replace the recorded one; nil if it may.
   package static func objection(
     to manifest: Manifest,
     of segment: SegmentDeclaration,
@@ -86,8 +84,7 @@ package enum ManifestGuard {
     )
   }
 
-  /// Returns why a part of a manifest is refused; `time` is the manifest's own, `stored` that of
-  /// the part read last.
+  /// Returns why a part of a manifest is refused; `stored` is the time of the part read last.
   package static func objection(
     to manifest: Manifest,
     asFurtherDocument document: FurtherDocument,
@@ -183,7 +180,6 @@ package enum ManifestGuard {
 }
 
 extension Manifest {
-  /// Whether some items are listed in pages or sitemaps from servers.
   fileprivate var hasPagesFromServer: Bool {
     furtherDocuments.contains { document in
       switch document.kind {

@@ -1,7 +1,6 @@
 /// Selection of a manifest's items by `include`, `exclude`, `keep`, sources and categories.
 ///
-/// Patterns match an item's published name, or the decoded path of its URL. Thumbnails of selected
-/// items are added first, as items of their own.
+/// Patterns match the published name or the decoded URL path; thumbnails are added first.
 package struct ManifestSelection: Sendable {
   private let included: [PathPattern]
   private let excluded: [PathPattern]
@@ -21,7 +20,6 @@ package struct ManifestSelection: Sendable {
     behavior = rules.behavior
   }
 
-  /// Returns the selected entries in order, with their thumbnails.
   package func apply(to entries: EntryTable) -> EntryTable {
     var positions = Array(entries.indices)
     if hasPatterns { positions.removeAll { !selects(entries.name(at: $0)) } }
@@ -54,7 +52,6 @@ package struct ManifestSelection: Sendable {
     return selected
   }
 
-  /// Returns each thumbnail once, merging the declarations of the items that share it.
   private func thumbnails(of positions: [Int], _ entries: EntryTable) -> [ManifestEntry] {
     var thumbnails: [ManifestEntry] = []
     var indices: [String: Int] = [:]
@@ -70,7 +67,6 @@ package struct ManifestSelection: Sendable {
     return thumbnails
   }
 
-  /// Returns why runs skip an entry; nil if they do not.
   package func objection(to entry: ManifestEntry, of entries: EntryTable) -> String? {
     guard hasRules || entries.countPerCategory != nil,
       apply(to: entries).position(of: URLKey(entry.url.string)) == nil
@@ -114,7 +110,6 @@ package struct ManifestSelection: Sendable {
       let on = all.filter { isOn($0, entries.categoryParents) }
       guard let most else { return !on.isEmpty }
       let open = on.filter { counts[$0, default: 0] < most }
-      // The item counts in all its enabled categories.
       if !open.isEmpty { for category in on { counts[category, default: 0] += 1 } }
       return !open.isEmpty
     }
@@ -134,7 +129,6 @@ package struct ManifestSelection: Sendable {
   /// Limit of parent steps, since manifests may have cycles.
   private static let deepest = 32
 
-  /// Returns the rejected entries that patterns select; skipped ones are no faults.
   package func apply(to rejected: [RejectedEntry]) -> [RejectedEntry] {
     guard hasPatterns else { return rejected }
     return rejected.filter { selects(Self.path(ofText: $0.url)) }
@@ -164,7 +158,6 @@ package struct ManifestSelection: Sendable {
 }
 
 extension EntryTable {
-  /// Returns the name that patterns match: the published one, or the decoded path of the URL.
   package func name(at position: Int) -> String {
     if let path = path(at: position) { return path }
     let url = url(at: position)

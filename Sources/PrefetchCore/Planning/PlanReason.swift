@@ -1,15 +1,12 @@
 /// Reason for a planner's decision; its text is made on demand.
 package enum PlanReason: Hashable, Sendable {
   case refusedTransport
-  /// A public server named a local address.
   case refusedAddress
-  /// This version cannot fetch the kind as a whole.
   case compound
   case noDigest
   case tooLarge
   case unexpectedSize(Int64)
   case paused
-  /// The item's `behavior` leaves it to `get`.
   case withheld
   case notStored
   case objectLost
@@ -98,7 +95,6 @@ package enum PlanReason: Hashable, Sendable {
     }
   }
 
-  /// Returns the failure that this reason means for an item; nil for reasons that fail nothing.
   package func failure(
     of entry: ManifestEntry,
     segment: SegmentDeclaration,

@@ -35,9 +35,7 @@ package struct PlannedStep: Hashable, Sendable {
     /// Sends no request, but updates the record's description.
     case describe
     case revalidate
-    /// Transfers a body that is not stored.
     case fetch
-    /// Transfers a body in place of a stored one that cannot be used.
     case update
     case fail
 
@@ -55,7 +53,6 @@ package struct PlannedStep: Hashable, Sendable {
   package var entry: UInt32
   package var decision: Decision
   package var isHeld: Bool
-  /// Whether the record's description equals the manifest's.
   package var isDescribed: Bool
   package var bundle: BundleForm?
   /// Row in the inventory; -1 for none.
@@ -103,14 +100,11 @@ package struct PlannedStep: Hashable, Sendable {
 package struct PlanFragment: Sendable {
   /// Steps, without kept entries unless these were requested too.
   package var steps: [PlannedStep] = []
-  /// Count of kept entries without a step.
   package var keptCount = 0
   package var keptBytes = SavedBytes()
   /// Kept records, by number, that the segment does not hold yet.
   package var joining: [Int64] = []
-  /// Count of entries that are declared and not expired.
   package var declaredCount = 0
-  /// Rows that the segment holds and no longer declares.
   package var leaving: [UInt32] = []
   /// Time until which all kept entries need no request.
   package var quietUntil = Instant.distantFuture

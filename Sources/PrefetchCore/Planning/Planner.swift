@@ -2,17 +2,14 @@
 package enum Planner {
   package struct Facts: Sendable {
     package var inventory: Inventory
-    /// Objects named by the index and missing in the file system.
     package var missing: Set<ContentDigest>
     package let shared: Shared<RunPolicy>
     package var policy: RunPolicy {
       _read { yield shared.value }
     }
     package var now: Instant
-    /// Credentials that requests would carry.
     package var credentials: Shared<OriginCredentials>?
     package var key: VarianceKey
-    /// Whether the clock is so far ahead of servers' dates that nothing may expire.
     package var isClockAhead = false
 
     package init(
@@ -51,7 +48,6 @@ package enum Planner {
     }
   }
 
-  /// Plans a segment; with `listsKept` kept entries become steps too.
   package static func plan(
     _ segment: SegmentDeclaration,
     key: SegmentKey,
@@ -169,7 +165,6 @@ package enum Planner {
     if holder != nil, segment.isStored {
       for position in inventory.positions(of: key) where !isNamed[Int(position)] {
         let row = inventory.rows[Int(position)]
-        // A paused or locked item stays until that ends.
         if row.state == .paused || row.isLocked {
           fragment.quietUntil = Instant(milliseconds: .min)
         } else {
@@ -247,8 +242,7 @@ package enum Planner {
     return rulings.decide(0, record: record, isMissing: isMissing)
   }
 
-  /// Returns rows to remove: those that no other segment holds, this run does not declare and no
-  /// lock protects.
+  /// Returns rows to remove: held by no other segment, not declared by this run, not locked.
   package static func removals(
     leaving: [(SegmentKey, [UInt32])],
     isDeclared: (URLKey) -> Bool,
@@ -268,7 +262,6 @@ package enum Planner {
     }
   }
 
-  /// Returns the lifetimes granted to a response; `form` is that of its body.
   package static func lifetimes(
     _ entry: ManifestEntry?,
     ofSegments segments: some Sequence<Freshness.Lifetime?>,
@@ -287,7 +280,6 @@ package enum Planner {
     return lifetimes
   }
 
-  /// Whether a stored body certainly differs from the declared digests.
   package static func isContradicted(
     _ expected: [ExpectedDigest],
     by record: ContentRecord

@@ -15,7 +15,6 @@ package struct RetainedItem: Hashable, Sendable {
 
 /// Rule by which removals wait for their successors, with what a list still lacks.
 package struct Retention: Hashable, Sendable {
-  /// Whether a required item failed without a stored body.
   private var hasFailures = false
   private var hasDeferrals = false
   package var hasArrivals = false
@@ -39,8 +38,7 @@ package struct Retention: Hashable, Sendable {
     hasFailures || hasDeferrals
   }
 
-  /// Divides items that left the list into those that stay and those after their grace; without a
-  /// grace all stay.
+  /// Divides items that left the list into those that stay and those after their grace, if any.
   package func divide(
     _ items: [Int64],
     recorded: [RetainedItem],

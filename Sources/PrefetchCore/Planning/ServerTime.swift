@@ -2,15 +2,13 @@
 package struct ServerTime: Hashable, Sendable {
   package var recorded: Instant?
   package private(set) var received: Instant?
-  /// Whether a request whose `Date` will be read is in flight.
   package var isRequested = false
 
   package init(recorded: Instant? = nil) {
     self.recorded = recorded
   }
 
-  /// Whether the clock is so far ahead that nothing may expire; this run's dates outweigh earlier
-  /// ones.
+  /// Whether the clock is so far ahead that nothing may expire; this run's dates outweigh older.
   package func showsClockAhead(at now: Instant) -> Bool {
     guard let newest = received ?? recorded else { return false }
     return now - newest > Self.day

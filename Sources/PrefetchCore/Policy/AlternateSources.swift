@@ -20,7 +20,6 @@ package enum AlternateSources {
       }
   }
 
-  /// Returns the path after the base's folder, as a relative reference would be written.
   private static func remainder(of item: WebURL, below base: WebURL) -> Substring? {
     guard item.origin == base.origin else { return nil }
     let folder = base.path.prefix(through: base.path.lastIndex(of: "/") ?? base.path.startIndex)

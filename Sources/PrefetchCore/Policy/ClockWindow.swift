@@ -1,5 +1,4 @@
-/// Part of the week in which transfers may run, by the local clock; past midnight it belongs to the
-/// day on which it begins.
+/// Part of the week for transfers, by the local clock; past midnight it belongs to its first day.
 package struct ClockWindow: Hashable, Sendable {
   package enum Day: Int, Hashable, Sendable, CaseIterable {
     case monday

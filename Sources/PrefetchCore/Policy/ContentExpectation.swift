@@ -18,8 +18,7 @@ package struct ContentExpectation: Hashable, Sendable {
     self.beginnings = beginnings
   }
 
-  /// Returns both meanings of `magic`: the text, and the bytes of hexadecimal digits such as
-  /// `CAFE`.
+  /// Returns both meanings of `magic`: the text, and the bytes of hexadecimal digits (`CAFE`).
   package static func beginnings(of magic: String) -> [[UInt8]] {
     guard !magic.isEmpty else { return [] }
     var digits = magic.filter { $0 != " " && $0 != ":" }
@@ -32,7 +31,6 @@ package struct ContentExpectation: Hashable, Sendable {
     self == Self()
   }
 
-  /// Returns what is wrong with a body, if anything; size and first bytes are nil while unknown.
   package func objection(type: String?, size: Int64?, prefix: [UInt8]?) -> Failure? {
     if !types.isEmpty {
       let expected = types.map { "`\($0)`" }.joined(separator: " or ")

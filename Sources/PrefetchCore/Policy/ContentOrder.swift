@@ -70,7 +70,6 @@ package struct ContentOrder: Sendable {
     return Self.rank(of: entry, in: segment, at: now)
   }
 
-  /// Returns the rank of an entry; nil if its content has expired.
   package static func rank(of entry: Int, in segment: Segment, at now: Instant) -> ContentRank? {
     guard let entries = segment.entries else { return nil }
     var priority: Int?

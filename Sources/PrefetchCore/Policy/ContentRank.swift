@@ -22,12 +22,10 @@ package struct ContentRank: Hashable, Comparable, Sendable {
     )
   }
 
-  /// Returns the rank of a segment's manifest, before all its items.
   package static func manifest(priority: Int?, segment: Int) -> Self {
     declared(priority: priority, segment: segment, itemPriority: .min, position: -1)
   }
 
-  /// Rank of content that no segment declares, on its arrival.
   package static let undeclared = Self(
     evictionClass: 1,
     priority: 0,
@@ -87,7 +85,6 @@ extension Room {
     /// Bytes to keep free on the disk; nil for a tenth of the file system, at most 1 GiB.
     package var minimumFree: Int64? = 0
     package var order = Expendable.allCases
-    /// Whether content may be evicted without a command.
     package var isAutomatic = true
 
     package init() {}

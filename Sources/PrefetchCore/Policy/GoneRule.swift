@@ -4,15 +4,11 @@ package enum GoneRule: String, Hashable, Sendable, CaseIterable {
   case remove
 
   package enum Outcome: Hashable, Sendable {
-    /// The item fails as `gone`; an older body stays.
     case failed(Failure)
     case removed
   }
 
-  /// Returns the ending for a 404 or 410, else nil.
-  ///
-  /// All segments of the item must agree to a removal; a locked item stays, and one without a body
-  /// cannot be removed.
+  /// Returns the ending for a 404 or 410; all segments of the item must agree to a removal.
   package static func outcome(
     status: Int,
     rules: [GoneRule],

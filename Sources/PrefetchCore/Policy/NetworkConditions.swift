@@ -25,7 +25,6 @@ package struct NetworkConditions: Hashable, Sendable {
     }
   }
 
-  /// Kind of network; nil if unknown or without a network.
   package var type: NetworkType?
   package var typeReason = "not determined"
   package var isMetered: Bool?

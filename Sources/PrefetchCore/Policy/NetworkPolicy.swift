@@ -14,7 +14,6 @@ package struct NetworkPolicy: Hashable, Sendable {
   /// Time zone by whose midnight the budgets' days begin.
   package var calendar = TimeZoneRules.utc
   package var quality = QualityPolicy()
-  /// Whether the publisher has switched runs off on every network.
   package var isSwitchedOff = false
 
   package init() {}
@@ -25,7 +24,6 @@ package struct NetworkPolicy: Hashable, Sendable {
       && !quality.isMeasured
   }
 
-  /// Conditions that have to be determined for a decision.
   package var aspects: Set<NetworkConditions.Aspect> {
     var aspects: Set<NetworkConditions.Aspect> = []
     if allowed != nil || !budgets.isEmpty || quality.isMeasured { aspects.insert(.type) }
@@ -50,8 +48,7 @@ package struct NetworkPolicy: Hashable, Sendable {
     return narrowed
   }
 
-  /// Returns the rules of one segment with hours by known clocks; hours of an unknown zone never
-  /// open.
+  /// Returns a segment's rules with hours by known clocks; hours of an unknown zone never open.
   package func resolved(
     for segment: SegmentKey,
     calendar: TimeZoneRules,

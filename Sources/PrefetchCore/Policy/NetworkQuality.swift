@@ -63,7 +63,6 @@ package struct QualityPolicy: Hashable, Sendable {
     }
   }
 
-  /// Returns the stricter of both in every setting.
   package func narrowed(by other: Self) -> Self {
     var narrowed = self
     narrowed.good = [good, other.good].compactMap(\.self).max()
@@ -103,7 +102,6 @@ package struct TransferSamples: Hashable, Sendable {
   }
 
   package struct Measurement: Hashable, Sendable {
-    /// Bytes a second of all transfers together.
     package var rate: Int64?
     package var isSlowToRespond: Bool
     package var expires: Instant
@@ -111,7 +109,6 @@ package struct TransferSamples: Hashable, Sendable {
 
   /// Smallest body to measure, in bytes: less is over before a connection has found its speed.
   package static let smallestBody: Int64 = 64 << 10
-  /// Age at which samples no longer describe the network.
   package static let memory: Duration = .seconds(900)
   private static let capacity = 32
   private static let slowResponse: Duration = .seconds(2)

@@ -1,6 +1,5 @@
 package enum NetworkVerdict: Hashable, Sendable {
   case allowed
-  /// Only a few transfers at once.
   case throttle
   case deferred(Deferral)
 
@@ -54,7 +53,6 @@ extension NetworkPolicy {
     return verdicts.contains { $0.decision == .throttles } ? .throttle : .allowed
   }
 
-  /// Whether a budget is used up, whichever rule defers first.
   package func isExhausted(in situation: NetworkSituation, at now: Instant) -> Bool {
     headroom(in: situation, at: now) == 0
   }

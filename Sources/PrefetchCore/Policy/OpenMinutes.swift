@@ -17,7 +17,6 @@ struct OpenMinutes {
         changes[start] += 1
         changes[min(end, Self.week)] -= 1
         guard end > Self.week else { continue }
-        // The window continues into the next week.
         changes[0] += 1
         changes[end - Self.week] -= 1
       }

@@ -20,8 +20,7 @@ package struct OpeningHours: Hashable, Sendable {
     }
   }
 
-  /// Returns in no order the moments at which the hours may open or close, clock changes included,
-  /// since these may lead into a window or out of it.
+  /// Returns, unordered, the moments at which hours may open or close, clock changes included.
   fileprivate func changes(after second: Int64) -> [Int64] {
     let today = zone.day(at: second)
     var changes = zone.changes(after: second, upTo: second + Self.horizon * TimeZoneRules.day)

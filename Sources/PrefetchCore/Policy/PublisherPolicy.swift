@@ -4,7 +4,6 @@ package struct PublisherPolicy: Hashable, Sendable {
     case precaching
     /// Fetching of missing items by a server over the cache.
     case pullThrough = "pull_through"
-    /// Sending of events to the configured collector.
     case analytics
   }
 

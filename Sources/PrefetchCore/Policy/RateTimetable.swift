@@ -1,9 +1,7 @@
 /// Rates by time of the week; each holds until the next begins, the last into the next week.
 package struct RateTimetable: Hashable, Sendable {
   package struct Change: Hashable, Sendable {
-    /// Days in the order of the week; never empty.
     package var days: [ClockWindow.Day]
-    /// Minutes from midnight, 0…1439.
     package var minute: Int
     /// Bytes a second; nil for no limit.
     package var rate: Int64?

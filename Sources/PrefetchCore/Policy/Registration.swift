@@ -41,7 +41,6 @@ package struct RegistrationRecord: Hashable, Sendable {
   package var attemptedAt: Instant
   /// Time before which the server wants no request, from the response to a failed one.
   package var notBefore: Instant?
-  /// Network of the machine at the attempt.
   package var network: String?
   /// Grant, which outlives failed requests until it expires.
   package var grant: Grant?
@@ -54,13 +53,11 @@ package struct RegistrationRecord: Hashable, Sendable {
 
 package enum RegistrationResponse: Hashable, Sendable {
   case granted(RegistrationRecord.Grant)
-  /// Status other than 200, with the pause that the server asks for.
   case status(Int, retryAfter: Duration?)
   case failed(Failure)
 }
 
-/// Rule for when a license is registered: a grant lasts until it expires, a refusal until the key
-/// changes, a failure until the pause is over or the network changes.
+/// Rule for a license's next request: a grant's end, another key, a pause's end, a new network.
 package struct RegistrationRule: Hashable, Sendable {
   package enum Status: Hashable, Sendable {
     case registered(RegistrationRecord.Grant)
@@ -72,7 +69,6 @@ package struct RegistrationRule: Hashable, Sendable {
   package var retry: Duration
   package var bundleID: String?
   package var network: String?
-  /// Longest pause that a server may ask for.
   private static let longestPause: Duration = .seconds(86_400)
 
   package init(retry: Duration, bundleID: String? = nil, network: String? = nil) {
@@ -102,7 +98,6 @@ package struct RegistrationRule: Hashable, Sendable {
     }
   }
 
-  /// Returns the record after an answer; `record` is the one before.
   package func nextRecord(
     for response: RegistrationResponse,
     after record: RegistrationRecord?,

@@ -1,8 +1,7 @@
 /// Limit and content of the cache, and what is evicted when not everything fits.
 ///
-/// All content has one order, in which later content makes room for earlier content, never the
-/// other way round: nothing is fetched and evicted in turns. The room predicts before a request and
-/// decides before a commit; the store enforces the limit again in the transaction that commits.
+/// All content has one order, in which only later content makes room for earlier content.
+/// The store enforces the limit again in the transaction that commits.
 package struct Room: Sendable {
   private struct Candidate: Comparable, Sendable {
     var rank: ContentRank
@@ -17,7 +16,6 @@ package struct Room: Sendable {
     var size: Int64
     /// Best rank of the items with this body; nil if it has to stay.
     var rank: ContentRank?
-    /// Number of items and documents with this body.
     var names: Int
     /// Number of the arrival; 0 if the body was here at the beginning.
     var arrival = 0
@@ -39,7 +37,6 @@ package struct Room: Sendable {
   private var lastArrival = 0
   /// Bodies that may be evicted, in the order of rank; the last is evicted first.
   private var candidates: [Candidate] = []
-  /// Evictions that the caller has not taken yet.
   private var evicted: [(digest: ContentDigest, body: Body)] = []
 
   /// Creates the room of a known cache; `rank` returns nil for inventory items that have to stay.
@@ -81,7 +78,6 @@ package struct Room: Sendable {
     isCounted = false
   }
 
-  /// Returns the better rank; nil, for what has to stay, is the best.
   private static func first(_ a: ContentRank?, _ b: ContentRank?) -> ContentRank? {
     guard let a, let b else { return nil }
     return min(a, b)
@@ -91,7 +87,6 @@ package struct Room: Sendable {
 
   package enum Owner: Sendable {
     case item(URLKey)
-    /// Segment, with its previous document.
     case document(ContentDigest?)
   }
 
@@ -188,8 +183,7 @@ package struct Room: Sendable {
     return true
   }
 
-  /// Evicts content of a later rank until `bytes` are freed; false, without evictions, if there is
-  /// too little, unless `acceptsLess`.
+  /// Frees `bytes` of a later rank; false, without evictions, if too few, unless `acceptsLess`.
   package mutating func free(
     _ bytes: Int64,
     for rank: ContentRank,
@@ -202,7 +196,6 @@ package struct Room: Sendable {
     return true
   }
 
-  /// Evicts from the end of the order until the limit holds or nothing may be evicted.
   package mutating func shrink() {
     let evictions =
       chooseEvictions(used.addingSaturated(-limit), after: nil, acceptsLess: true) ?? []
@@ -319,11 +312,9 @@ package struct Room: Sendable {
 
 package struct Stock: Sendable {
   package var inventory: Inventory
-  /// Bytes of all bodies in the index, manifests included.
   package var used: Int64
   /// Documents that segments need, by digest; never evicted.
   package var pinned: [ContentDigest: Document]
-  /// Ages of items that no segment holds or that expire, by their rows.
   package var ages: [Int: Age]
 
   package struct Document: Hashable, Sendable {

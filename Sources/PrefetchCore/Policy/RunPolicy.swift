@@ -14,12 +14,10 @@ package struct RunPolicy: Sendable {
   package var lookAhead = 0
   package var maximumFileSize: Int64? = 10 << 30
   package var maximumManifestSize: Int64 = 512 << 20
-  /// Longest time that a stale copy serves while its server cannot be reached.
   package var maximumStale: Duration = .zero
   package var retriesFailed = true
   package var room = Room.Rules()
   package var tier = TierSettings()
-  /// Upper bound of freshness for all items.
   package var freshnessLimit: Duration?
   /// Longest time that an item removed from its list stays while its successors fail.
   package var removalGrace: Duration = .seconds(7 * 86_400)
@@ -60,11 +58,9 @@ package struct RedirectPolicy: Hashable, Sendable {
 package struct RetryPolicy: Hashable, Sendable {
   /// Retries of an item after its first attempt.
   package var count = 3
-  /// Retries of a manifest or another document that lists items.
   package var lookups = 3
   /// Delay before the first retry of a manifest or the like; nil for ``delay``.
   package var lookupDelay: Duration?
-  /// Further statuses that mean a busy server.
   package var statuses: [Int] = []
   /// Longest `Retry-After` that is waited for.
   package var wait: Duration = .seconds(120)

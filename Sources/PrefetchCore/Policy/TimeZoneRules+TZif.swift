@@ -99,7 +99,6 @@ extension TimeZoneRules {
       return (offsets[0], changes)
     }
 
-    /// Returns the rule between two line ends after the table.
     func footer() -> Substring {
       guard offset < bytes.count, bytes[offset] == 0x0A else { return "" }
       let line = bytes[(offset + 1)...].prefix { $0 != 0x0A }

@@ -15,8 +15,7 @@ package struct TimeZoneRules: Hashable, Sendable {
 
   package static let utc = TimeZoneRules(initialOffset: 0)
 
-  /// Whether a text names a zone, known or not, and leads nowhere else: `local`, `UTC`,
-  /// `Area/City`.
+  /// Whether a text names a zone, known or not, and no other path: `local`, `UTC`, `Area/City`.
   package static func isName(_ text: String) -> Bool {
     if text == "local" || text == "UTC" { return true }
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
@@ -51,14 +50,12 @@ package struct TimeZoneRules: Hashable, Sendable {
     second + offset(at: second)
   }
 
-  /// Returns the moments at which the local clock shows a time: two if it was set back over it,
-  /// none if forward.
+  /// Returns the moments of a local time: two if the clock was set back over it, none if forward.
   package func seconds(ofLocal local: Int64) -> [Int64] {
     let offsets = Set([-Self.day, 0, Self.day].map { offset(at: local + $0) })
     return offsets.map { local - $0 }.filter { self.local(at: $0) == local }.sorted()
   }
 
-  /// Returns the moments after `start` and up to `end` at which the clock is set.
   package func changes(after start: Int64, upTo end: Int64) -> [Int64] {
     let last = changes.last?.at ?? .min
     let listed = changes.map(\.at).filter { start < $0 && $0 <= end }

@@ -1,7 +1,6 @@
 /// Rate limit with a burst after a pause.
 ///
-/// It may go into debt, since bytes are counted on arrival; the transfer waits until the debt is
-/// paid.
+/// The bucket may go into debt, as bytes count on arrival; the transfer waits until it is paid.
 package struct TokenBucket: Hashable, Sendable {
   package let rate: Int64
   /// Longest pause that counts towards a burst.

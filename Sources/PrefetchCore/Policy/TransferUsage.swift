@@ -68,7 +68,6 @@ package struct ByteBudget: Hashable, Sendable {
   /// Limit over all networks without their own; nil for none.
   package var limit: Int64?
   package var limits: [NetworkType: Int64]
-  /// Segment that the limit is for; nil for all together.
   package var segment: SegmentKey?
 
   package init(
@@ -107,7 +106,6 @@ package struct ByteBudget: Hashable, Sendable {
     limit(over: type).map { max(0, $0 - used(usage, over: type, on: day)) }
   }
 
-  /// Returns the beginning of the next day or month.
   package func renewal(after now: Instant, in zone: TimeZoneRules) -> Instant {
     let second = now.seconds
     var day = zone.day(at: second) + 1

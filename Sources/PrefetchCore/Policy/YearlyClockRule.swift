@@ -1,5 +1,4 @@
-/// Rule in the footer of a time zone file for the years after its table, in the POSIX form with the
-/// extensions of RFC 9636: `CET-1CEST,M3.5.0,M10.5.0/3`.
+/// Rule for the years after a time zone file's table (RFC 9636): `CET-1CEST,M3.5.0,M10.5.0/3`.
 package struct YearlyClockRule: Hashable, Sendable {
   private struct Moment: Hashable, Sendable {
     enum Day: Hashable, Sendable {

@@ -22,7 +22,6 @@ package struct FoundBody: Hashable, Sendable {
   package var digest: ContentDigest?
   package var size: Int64
   package var otherDigests: [DigestAlgorithm: [UInt8]] = [:]
-  /// Modification time of the user's file, in whole seconds; nil for an object.
   package var modified: Instant?
 
   package init(digest: ContentDigest?, size: Int64) {

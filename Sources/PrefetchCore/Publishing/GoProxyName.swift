@@ -1,7 +1,6 @@
 /// File names of a Go module proxy: `MODULE/@v/VERSION.{info,mod,zip}` and `MODULE/@v/list`.
 enum GoProxyName {
-  /// Returns the path below the proxy's address, or, if that is unknown, from the first component
-  /// that looks like a host, with which module paths begin.
+  /// Returns the path below the proxy's address or, if unknown, from the first host-like part.
   static func make(of url: WebURL, proxy: WebURL?) throws(Failure) -> String {
     var path = url.path[...]
     if let proxy, proxy.origin == url.origin, path.hasPrefix(folder(proxy.path)) {
@@ -26,8 +25,7 @@ enum GoProxyName {
     path.hasSuffix("/") ? path : path + "/"
   }
 
-  /// Returns the version lists and `.info` files that go requests in addition to files of
-  /// lockfiles.
+  /// Returns the version lists and `.info` files that go requests beyond those of lockfiles.
   static func supplements(to names: some Sequence<String>) -> [(name: String, text: String)] {
     var versions: [String: Set<String>] = [:]
     var present: Set<String> = []

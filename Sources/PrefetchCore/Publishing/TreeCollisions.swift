@@ -64,7 +64,6 @@ package struct TreeCollisions: Sendable {
     }
   }
 
-  /// Fails entries with equal names unless their digests prove equal bodies.
   private mutating func judge(_ positions: [UInt32], _ suspects: Set<URLKey>, mayNest: Bool) {
     // Keys, since Swift treats canonically equivalent names as equal and the kernel does not.
     var holders: [URLKey: (name: String, positions: [Int])] = [:]

@@ -1,5 +1,4 @@
-/// Name of an item in a published tree, from its declaration, the rules and, in content-addressed
-/// layouts, its body; independent of the disk and of other items.
+/// Name of an item in a published tree, independent of the disk and of other items.
 package struct TreeName: Sendable {
   private let rules: PublishingRules
 
@@ -7,7 +6,6 @@ package struct TreeName: Sendable {
     self.rules = rules
   }
 
-  /// Returns the name; nil if it needs a body that is missing.
   package func make(of entry: ManifestEntry, body: ContentDigest?) throws(Failure) -> String? {
     guard let form = entry.bundleForm else {
       return try checked(try fileName(of: entry, body))
@@ -30,7 +28,6 @@ package struct TreeName: Sendable {
     return try checked(folder.map { "\($0)/\(BundleName.main(of: entry.url))" })
   }
 
-  /// Returns the prefixes of all file names of an item of several files.
   func beginnings(of entry: ManifestEntry, in folder: Substring) -> [String] {
     guard entry.bundleForm == .ad else { return ["\(folder)/"] }
     return ["\(adFolder(of: entry))\(BundleName.stem(of: entry))."]
@@ -132,7 +129,6 @@ package struct TreeName: Sendable {
     return cut(String(path.dropFirst()), isBelowHost: false)
   }
 
-  /// Returns the name that `wget -x` gives a URL.
   private static func wgetName(of url: WebURL) -> String {
     URLText.fileName(url.path) + (url.path.hasSuffix("/") ? "index.html" : "")
       + (url.query.map { "?" + URLText.fileName($0, isQuery: true) } ?? "")
@@ -142,7 +138,6 @@ package struct TreeName: Sendable {
     rules.mirror?.namesHosts ?? true
   }
 
-  /// Removes a mirror's cut folders; keeps the host and the file's own name.
   private func cut(_ name: String, isBelowHost: Bool) -> String {
     guard let count = rules.mirror?.cutFolders, count > 0 else { return name }
     var parts = PathText.components(of: name)[...]

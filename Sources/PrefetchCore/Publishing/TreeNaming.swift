@@ -31,8 +31,7 @@ package struct TreeNaming: Sendable {
     }
   }
 
-  /// Returns entries with the folder on the server, such as `one` of `/films/one/master.m3u8`, as
-  /// the path of streams of equal names.
+  /// Returns entries in which streams of equal names have their folder on the server as path.
   private static func disambiguated(_ declared: EntryTable, _ rules: PublishingRules) -> EntryTable
   {
     let naming = TreeName(rules)

@@ -34,7 +34,6 @@ package struct TreeOutcome: Hashable, Sendable {
     self.folder = folder
   }
 
-  /// Returns the diagnostics; many files with one failure share one.
   package func diagnostics(of segment: String) -> [Diagnostic] {
     var groups: [Kind: [Trouble]] = [:]
     for trouble in troubles { groups[Kind(trouble), default: []].append(trouble) }

@@ -3,9 +3,7 @@ package struct TreeFile: Hashable, Sendable {
     case body(ContentDigest, size: Int64)
     /// Bytes without a stored body: made for the tree's tool, or read from a local file.
     case bytes([UInt8])
-    /// List of which the bytes have not been located yet.
     case list(ManifestSource.Bytes)
-    /// A body that a run would fetch; only plans of dry runs have it.
     case foreseen(ForeseenBody)
     /// No matching body is stored; an existing file stays.
     case absent
@@ -20,11 +18,9 @@ package struct TreeFile: Hashable, Sendable {
 package struct TreePlan: Sendable {
   package let segment: SegmentKey
   package let rules: PublishingRules
-  /// Whether each required item is stored as declared.
   package private(set) var isWhole: Bool
   /// Number of required items without a body, set by ``requireAll()``.
   package private(set) var absentCount = 0
-  /// Whether to check the files themselves and not only remembered times.
   package var isThorough = false
   private let entries: EntryTable
   private let facts: Planner.Facts
@@ -180,7 +176,6 @@ package struct TreePlan: Sendable {
     )
   }
 
-  /// Sets ``isWhole`` to false if a required file is missing.
   package mutating func requireAll() {
     absentCount = entries.indices.count { position in
       let entry = entry(at: position)
@@ -214,7 +209,6 @@ package struct TreePlan: Sendable {
     0..<entries.count + held.count + supplements.count
   }
 
-  /// Returns the file at an index; nil if it has no place in the tree.
   package func file(at index: Int) -> TreeFile? {
     guard index >= entries.count else { return item(at: index) }
     let rest = index - entries.count
@@ -256,14 +250,12 @@ package struct TreePlan: Sendable {
     bodies.isEmpty ? nil : bodies[entries.key(at: position)]?.foreseen
   }
 
-  /// Whether an item has expired, or its server has removed it and that counts.
   private func isExpiredOrRemoved(_ entry: ManifestEntry, at position: Int) -> Bool {
     if let expires = entry.expires, expires <= facts.now { return true }
     return bodies[entries.key(at: position)]?.isGone == true
   }
 
-  /// Whether an unplanned file stays: it belongs to a missing item of several files, or its body is
-  /// retained.
+  /// Whether an unplanned file stays: its item of several files is missing, or its body retained.
   package func holds(_ name: String, _ body: ContentDigest) -> Bool {
     retained.contains(body) || heldBeginnings.contains { name.utf8.starts(with: $0.utf8) }
   }
@@ -348,7 +340,6 @@ package struct TreeBody: Hashable, Sendable {
   package var otherDigests: [DigestAlgorithm: [UInt8]]
   package var size: Int64
   package var form: BundleForm?
-  /// The body that a run would store in place of this one; only dry runs have it.
   private(set) var foreseen: ForeseenBody?
 
   package init(
@@ -370,7 +361,6 @@ package struct TreeBody: Hashable, Sendable {
 
   fileprivate var isGone: Bool { digest.isNone && foreseen == nil }
 
-  /// Returns whether the body matches the declared digests; nil if none of them was computed.
   fileprivate func fits(_ declared: [ExpectedDigest]) -> Bool? {
     var hasMatch: Bool?
     for digest in declared {
@@ -388,7 +378,6 @@ package struct TreeBody: Hashable, Sendable {
 package struct ForeseenBody: Hashable, Sendable {
   /// Declared digests; the body has one of each algorithm.
   package var digests: [ExpectedDigest]
-  /// Declared or reported size; nil where it is unknown.
   package var size: Int64?
 
   fileprivate var digest: ContentDigest? {

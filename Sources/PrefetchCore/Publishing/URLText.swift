@@ -5,8 +5,7 @@ enum URLText {
     return decoding(path) { $0 >= 0x20 && $0 != 0x7F && !"/?%".utf8.contains($0) }
   }
 
-  /// Returns the file name that `wget` makes: all escapes but those of slashes and control
-  /// characters decoded; text that would not be UTF-8 stays.
+  /// Returns wget's file name: all escapes decoded but those of slashes and control characters.
   static func fileName(_ text: some StringProtocol, isQuery: Bool = false) -> String {
     if !isQuery {
       return PathText.components(of: String(text)).map { fileName($0, isQuery: true) }

@@ -1,7 +1,6 @@
 /// File name of a package in yarn's offline mirror, from its URL.
 package enum YarnMirrorName {
-  /// Returns `@SCOPE-NAME-VERSION.tgz` for registry URLs, otherwise the last component, with the
-  /// URL's escapes kept, as yarn does.
+  /// Returns `@SCOPE-NAME-VERSION.tgz` for registry URLs, else the last part with its escapes.
   package static func make(of url: WebURL) throws(Failure) -> String {
     var folders = url.path.split(separator: "/", omittingEmptySubsequences: false)[...]
     guard let file = folders.popLast(), !file.isEmpty else {

@@ -1,7 +1,5 @@
 extension ExitStatus {
-  /// Derives the exit status from the facts alone, not their order or timing.
-  ///
-  /// Findings that the user accepts are skipped; the first of the others counts.
+  /// Derives the exit status from the facts, not their order; accepted findings are skipped.
   package init(_ report: Report, detailed: Bool = false, accepting: Set<ExitStatus> = []) {
     if let signal = report.signal {
       self = signal == 15 ? .terminated : .interrupted
@@ -86,7 +84,6 @@ extension ExitStatus {
     return !selected.isEmpty && selected.allSatisfy { $0.state == .failed } ? .nothing : .incomplete
   }
 
-  /// Whether a dry run expects transfers without having requested them.
   private static func expectsResponse(_ report: Report) -> Bool {
     let totals = report.totals
     return report.mode.predicts && totals.fetched + totals.updated + totals.revalidated > 0

@@ -2,7 +2,6 @@
 package struct HostPace: Hashable, Sendable {
   /// Minimum of bytes, since a connection needs some to reach its speed.
   package static let leastBytes = TransferSamples.smallestBody
-  /// Age after which a measurement is no longer used.
   package static let maximumAge: Duration = .seconds(7 * 86_400)
 
   package private(set) var bytes: Int64

@@ -15,7 +15,6 @@ package struct Report: Sendable {
     package var totals = Totals()
     package var deferral: Deferral?
     package var tree: TreeOutcome?
-    /// First added, updated or removed items, for display.
     package private(set) var changes: [Change] = []
 
     package struct Change: Hashable, Sendable {
@@ -77,12 +76,9 @@ package struct Report: Sendable {
   package var tier: TierFigures?
   /// Whether any server gave a response other than "not now".
   package var hasResponse = false
-  /// Hosts that the next run must not contact until a time.
   package var gates: [HostGate] = []
   package var lessons: [ProtocolLesson: Set<String>] = [:]
-  /// Deferral of the whole run before any segment.
   package var deferral: Deferral?
-  /// Network at the last check; nil if no rule needed it.
   package var network: NetworkConditions?
   package var quality = NetworkQuality.unknown
   /// Count of stale items in use, and the oldest time at which one of them was confirmed.
@@ -116,7 +112,6 @@ package struct Report: Sendable {
     diagnostics.append(Diagnostic("store.locked", failure.message, severity: .warning))
   }
 
-  /// Changes the results of items that lost their bodies; usable ones become failures.
   package mutating func recordLostBodies(_ lost: [ItemResult]) {
     let listed = Dictionary(items.indices.map { (items[$0].url, $0) }) { $1 }
     for var item in lost {
@@ -154,7 +149,6 @@ package struct Totals: Hashable, Sendable {
   package var deferred: Int64 = 0
   package var failed: Int64 = 0
   package var removed: Int64 = 0
-  /// Count of items removed from lists that stay until their successors are stored.
   package var retained: Int64 = 0
   package var requests: Int64 = 0
   package var notModified: Int64 = 0
@@ -207,7 +201,6 @@ package struct Totals: Hashable, Sendable {
     if item.source == .network || item.source == .alternate { bytesBody += size }
   }
 
-  /// Corrects the counts of an item that became a failure after it was counted.
   package mutating func recount(_ item: ItemResult, was: ItemAction) {
     let size = item.size ?? 0
     switch was {
@@ -251,7 +244,6 @@ package struct Totals: Hashable, Sendable {
     bytesBody += bytes
   }
 
-  /// Counts requests that got the same status at the first attempt.
   package mutating func count(_ responses: Int, status: Int, wireBytes: Int64) {
     requests += Int64(responses)
     notModified += status == 304 ? Int64(responses) : 0

@@ -6,7 +6,6 @@ package struct ReportBuilder: Sendable {
   private let retries: RetryPolicy
   private let sharesItems: Bool
   private var positions: [String: Int] = [:]
-  /// Index in the report of the last item with a URL.
   private var itemPositions: [String: Int] = [:]
   private var unexpectedKeys: Set<UnexpectedKey> = []
   private var hasReportedShortage = false
@@ -138,13 +137,11 @@ package struct ReportBuilder: Sendable {
     }
   }
 
-  /// Reports each unexpected key once.
   private mutating func reportKey(_ unexpected: UnexpectedKey) {
     guard unexpectedKeys.insert(unexpected).inserted else { return }
     report.diagnostics.append(unexpected.diagnostic)
   }
 
-  /// Reports a full disk once, with its numbers.
   private mutating func reportShortage(_ item: ItemResult) {
     guard item.deferral?.rule == .freeDisk, !hasReportedShortage else { return }
     hasReportedShortage = true
@@ -176,7 +173,6 @@ package struct ReportBuilder: Sendable {
     report.oldestStale = [report.oldestStale, item.confirmedAt].compactMap(\.self).min()
   }
 
-  /// Adds an item to the report; unchanged items only if the request lists them.
   private mutating func collect(_ item: ItemResult) {
     guard keepsItems ? listsKept || item.outcome != .unchanged : affectsExit(item) else { return }
     if sharesItems { itemPositions[item.url] = report.items.count }

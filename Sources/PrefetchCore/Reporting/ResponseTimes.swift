@@ -38,7 +38,6 @@ package struct ResponseTimes: Hashable, Sendable {
     classes[index] = classes[index].addingSaturated(count)
   }
 
-  /// Returns the percentile of the response times; nil without responses.
   package func percentile(_ percent: Int) -> Duration? {
     let all = responses
     guard all > 0 else { return nil }
@@ -57,8 +56,7 @@ package struct ResponseTimes: Hashable, Sendable {
   /// Number of classes; the last one has all times above a day.
   private static let classCount = 38 * steps
 
-  /// Returns a time's class: a microsecond each below eight, then by the three bits after the
-  /// first.
+  /// Returns a time's class: a microsecond each below eight, then by three bits after the first.
   private static func `class`(of time: Duration) -> Int {
     let (seconds, attoseconds) = time.components
     guard seconds < 86_400 else { return classCount - 1 }

@@ -105,7 +105,6 @@ extension RunPolicy {
       || configures(host: host)
   }
 
-  /// Whether the configuration names a host as a source or in an exception of its own.
   func configures(host: String) -> Bool {
     connections.isNamed(host) || transportSecurity.exceptions.listsExactly(host: host)
   }

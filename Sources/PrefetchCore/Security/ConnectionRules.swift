@@ -56,7 +56,6 @@ package struct PinRule: Hashable, Sendable {
   /// Digests of which a certificate above the leaf in the verified chain must have one.
   package var authority: Set<ContentDigest>?
   package var onlyReports = false
-  /// Locations of the entries in the configuration, for messages.
   package var entries: [String]
 
   /// Whether a verified chain of key digests, leaf first, matches the pins.

@@ -74,8 +74,7 @@ package struct ConnectionTable: Sendable {
     return terms
   }
 
-  /// Adds connection rules and header fields to a request; returns whether the fields can
-  /// authenticate us.
+  /// Adds connection rules and headers to a request; returns whether these can authenticate us.
   package mutating func addTerms(
     to request: inout TransferRequest,
     for purpose: RequestPurpose,
@@ -99,10 +98,7 @@ package struct ConnectionTable: Sendable {
     policy.configures(host: host)
   }
 
-  /// Returns why a request may not be sent although its URL was allowed: an exception has expired,
-  /// or a proxy would read the license.
-  ///
-  /// Needed only if ``rechecksPlainHTTP``.
+  /// Returns why an allowed URL may not be requested now; needed if ``rechecksPlainHTTP``.
   func objection(to exchange: Exchange, at now: Instant) -> Failure? {
     let url = exchange.hop
     guard url.scheme == .http else { return nil }
@@ -119,7 +115,6 @@ package struct ConnectionTable: Sendable {
     return .licenseInClear(host: url.host)
   }
 
-  /// Adds the fields that the request lacks; returns whether they can authenticate us.
   static func add(_ headers: [HeaderField], to request: inout TransferRequest) -> Bool {
     let missing = RequestFields.missing(headers, in: request.headers)
     request.headers += missing

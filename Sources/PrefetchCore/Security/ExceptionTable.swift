@@ -41,7 +41,6 @@ package struct ExceptionTable: Hashable, Sendable {
       + ranges.map { ($0.name, $0.exception) }
   }
 
-  /// Whether a host is listed itself, not only by a parent domain.
   func listsExactly(host: String) -> Bool {
     if isEmpty { return false }
     guard let address = IPAddress(host: host) else { return names[host] != nil }

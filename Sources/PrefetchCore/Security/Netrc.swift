@@ -1,5 +1,4 @@
-/// Credentials by host from `.netrc`; `default` is ignored, since it would match any server that a
-/// manifest or redirect names.
+/// Credentials by host from `.netrc`; `default` is ignored, as lists may name any server.
 package struct Netrc: Hashable, Sendable {
   private struct Login: Hashable, Sendable {
     var name = ""

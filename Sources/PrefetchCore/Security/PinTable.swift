@@ -33,9 +33,7 @@ package struct PinTable: Hashable, Sendable {
     entries.values.sorted { $0.host < $1.host }
   }
 
-  /// Returns the entries for a host: its own, and its direct parent's with `includesSubdomains`.
-  ///
-  /// A final dot is ignored.
+  /// Returns the entries of a host and, with `includesSubdomains`, its parent; ignores a final dot.
   package func entries(for host: String) -> [Rule] {
     guard !entries.isEmpty else { return [] }
     if let address = IPAddress(host: host) {
@@ -51,7 +49,6 @@ package struct PinTable: Hashable, Sendable {
     return found
   }
 
-  /// Returns the merged pins for a host: at most one enforced and one report-only rule.
   package func rules(for host: String, at now: Instant) -> [PinRule] {
     let current = entries(for: host).filter { !$0.isOver(at: now) }
     return [false, true].compactMap { onlyReports in

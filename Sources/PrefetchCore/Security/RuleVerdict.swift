@@ -226,7 +226,6 @@ extension RunPolicy {
 }
 
 extension RunPolicy {
-  /// Explains transport security's decision on a URL that no redirect led to.
   package func account(
     of url: WebURL,
     for purpose: RequestPurpose,

@@ -42,10 +42,9 @@ package struct TransportSecurity: Hashable, Sendable {
 
   package init() {}
 
-  /// Decides whether a request to a URL may be sent; called before each.
+  /// Decides whether a URL may be requested, before each request.
   ///
-  /// `isDeclared`: whether the configuration names the host; hints offer no exception for other
-  /// hosts.
+  /// Hints offer an exception only if `isDeclared`: the configuration names the host.
   package func decide(
     _ url: WebURL,
     for purpose: RequestPurpose = .other,
@@ -98,9 +97,7 @@ package struct TransportSecurity: Hashable, Sendable {
       || allowsArbitraryLoadsInWebContent != nil
   }
 
-  /// Whether a host is local: unqualified names, `.local` and local addresses.
-  ///
-  /// For names, the resolved address is checked as well when connecting.
+  /// Whether a host is local by its text; a name's resolved address is checked when connecting.
   package static func isLocal(_ host: String) -> Bool {
     if let address = IPAddress(host: host) { return address.isLocal }
     return !host.contains(".") || host.hasSuffix(".local")

@@ -60,8 +60,7 @@ package struct URLPattern: Hashable, Sendable {
     return try? WebURL("https://\(String(decoding: bytes, as: UTF8.self))/").host
   }
 
-  /// Whether the pattern limits its hosts by name or domain, so that its secrets may be sent to
-  /// them.
+  /// Whether the pattern limits its hosts by name or domain, so that they may get its secrets.
   package var namesItsHosts: Bool {
     guard let authority = parts?.authority else { return false }
     let tail = authority.reversed().prefix { token in

@@ -9,15 +9,12 @@ struct Forecast: Sendable {
   }
 
   var items: [Item] = []
-  /// Manifests and documents that a run would store.
   var lists: [StoreChange] = []
   var isBeingMade = false
-  /// Whether bodies would be evicted to keep disk space free.
   var isDiskShort = false
   var bytes: Int64 = 0
   /// Items that would be evicted: the store's row numbers and the segments that hold them.
   var evictions: [(item: Int64, segments: [SegmentKey])] = []
-  /// Cache content that the forecast starts from.
   var stock: Stock?
 }
 

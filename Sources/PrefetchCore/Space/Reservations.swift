@@ -24,20 +24,17 @@ struct Reservations: Sendable {
     byItem.values.reduce(0) { $1.rank < rank ? $0 + $1.bytes : $0 }
   }
 
-  /// Reserves `size` bytes; nil for an unknown size.
   mutating func make(_ item: Int, size: Int64?, rank: ContentRank) {
     byItem[item] = Reservation(rank: rank, bytes: size ?? 0, isGrowing: size == nil)
     bytes += size ?? 0
   }
 
-  /// Adds received bytes to the reservation of an item of unknown size.
   mutating func grow(_ item: Int, by more: Int64) {
     guard !byItem.isEmpty, byItem[item]?.isGrowing == true else { return }
     byItem[item]?.bytes += more
     bytes += more
   }
 
-  /// Sets the reservation to the size of the received body.
   mutating func settle(_ item: Int, _ size: Int64) {
     guard !byItem.isEmpty, let reservation = byItem[item] else { return }
     bytes += size - reservation.bytes

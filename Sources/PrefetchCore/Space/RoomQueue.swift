@@ -4,9 +4,7 @@ struct RoomQueue: Sendable {
   private var waiting: [Int] = []
   /// Items that did not fit; they are tried once more when nothing else is in flight.
   private var parked: [Int] = []
-  /// Whether the parked items are being tried for the last time.
   private(set) var isLastLook = false
-  /// Whether a reservation has shrunk since the waiting items were tried.
   private var hasNews = false
 
   var isEmpty: Bool {

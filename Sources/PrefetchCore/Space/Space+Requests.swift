@@ -16,7 +16,6 @@ extension Space {
     case granted(Grant)
     /// The item waits for others (nil) or for a reading, which counts all bodies if true.
     case waits(measuring: Bool?)
-    /// The item does not fit now; it is tried once more when nothing else is in flight.
     case parked
     /// The item does not fit, and nothing in flight can change that.
     case full(available: Int64)
@@ -35,7 +34,6 @@ extension Space {
     rules.limit != nil || shortage(of: need.bytes) > 0
   }
 
-  /// Decides whether an item may be requested now, and reserves room if it may.
   mutating func request(_ item: Int, _ need: Need) -> Verdict {
     guard isMeasured, rules.limit == nil || room != nil else {
       return wait(item, measuring: false)
@@ -89,7 +87,6 @@ extension Space {
     return grant
   }
 
-  /// Returns the bytes missing on the disk for `need`, with all reservations counted.
   private func shortage(of need: Int64) -> Int64 {
     guard minimumFree > 0, let free, need > 0 else { return 0 }
     return minimumFree.addingSaturated(reservations.bytes).addingSaturated(need) - free

@@ -22,9 +22,7 @@ struct Space: Sendable {
   private(set) var minimumFree: Int64 = 0
   private var pendingReading: PendingReading?
   private(set) var isMeasured = false
-  /// Whether a reading for the next commit has come.
   private var isChecked = false
-  /// Number of commits in a row that the store refused for want of room.
   private var refusals = 0
   var reservations = Reservations()
   var queue = RoomQueue()
@@ -47,7 +45,6 @@ struct Space: Sendable {
 
   var isMeasuring: Bool { pendingReading != nil }
 
-  /// Whether a reading is needed before the first request.
   var lacksReading: Bool {
     !isMeasured || rules.limit != nil && room == nil
   }
@@ -141,14 +138,12 @@ struct Space: Sendable {
     return true
   }
 
-  /// Returns the bodies to evict for the admitted ones.
   mutating func drainEvicted(keepingWhatFits: Bool = true) -> [ContentDigest] {
     let digests = room?.drainEvicted(keepingWhatFits: keepingWhatFits) ?? []
     evicted.formUnion(digests)
     return digests
   }
 
-  /// Records a body that another process has removed.
   mutating func lose(_ digest: ContentDigest) {
     evicted.insert(digest)
   }

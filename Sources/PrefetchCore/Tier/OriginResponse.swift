@@ -103,7 +103,6 @@ package struct OriginResponse: Hashable, Sendable {
     Variance.names(in: headers).isEmpty
   }
 
-  /// Returns the headers of a redirect as its server would send them now.
   package static func head(of redirect: Redirect, at now: Instant) -> HeaderBlock {
     var fields = [HeaderField("Location", redirect.target)]
     switch redirect.freshness {

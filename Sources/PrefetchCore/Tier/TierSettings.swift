@@ -12,7 +12,6 @@ package struct TierSettings: Hashable, Sendable {
     case readWrite = "read_write"
   }
 
-  /// URL of the store; nil for no second tier.
   package var url: WebURL?
   package var kind = Kind.http
   package var mode = Mode.read
@@ -20,9 +19,7 @@ package struct TierSettings: Hashable, Sendable {
   package var isTrusted = false
   /// Whether bodies are shared that not every machine could fetch.
   package var sharesAll = false
-  /// Whether a run fails that cannot use the tier.
   package var isRequired = false
-  /// Longest silence of the server.
   package var timeout: Duration = .seconds(10)
   package var headers: [HeaderField] = []
   package var region = "us-east-1"
@@ -43,7 +40,6 @@ package enum TierTrouble: Hashable, Sendable {
 
 /// Question to a second tier in place of a request to an origin.
 package struct TierRequest: Hashable, Sendable {
-  /// Digest of a sufficient body, from any source.
   package var digest: ContentDigest?
   /// Lifetimes granted to an answer that other machines got; nil if only the origin may answer.
   package var granted: [Freshness.Lifetime]?
@@ -61,7 +57,6 @@ package struct TierRequest: Hashable, Sendable {
 package struct TierFigures: Hashable, Sendable {
   package var host: String
   package var isRequired = false
-  /// Number of bodies from the tier, and their bytes.
   package var hits: Int64 = 0
   package var hitBytes: Int64 = 0
   /// Number of origin answers from the tier, for which no origin was asked.
@@ -86,7 +81,6 @@ package struct TierFigures: Hashable, Sendable {
 }
 
 package protocol SecondTier: AnyObject {
-  /// Queues stored answers for sending.
   func offer(_ responses: [OriginResponse])
   /// Whether anything is being sent; it proceeds only while the transport waits.
   var isWriting: Bool { get }
