@@ -8,11 +8,9 @@ import PrefetchSystem
 struct EventSending {
   enum End {
     case done
-    /// Time ran out before the queue was empty.
     case outOfTime
     case interrupted
     case busy
-    /// The collector asked for a pause that has not ended.
     case paused(until: Instant)
     /// The license is not registered yet at its origin, or was refused there.
     case withheld
@@ -160,7 +158,6 @@ struct EventSending {
     )
   }
 
-  /// Returns why the collector did not take a batch, and the pause that it asks for.
   private func refusal(_ call: PostCall.Outcome) -> (Failure, Duration?)? {
     switch call.result {
     case .failure(let failure): return (failure, nil)

@@ -4,8 +4,7 @@ import PrefetchStore
 import PrefetchSystem
 
 extension RunSession {
-  /// Sends queued events; a failure is reported once and leaves the run's result as it is, unless
-  /// another server answers in place of the collector.
+  /// Sends queued events; a failure fails the run only if another server poses as the collector.
   func sendEvents(
     _ state: StateStore,
     _ selected: [Segment],

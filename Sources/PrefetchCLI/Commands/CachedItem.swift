@@ -8,7 +8,6 @@ struct CachedItem {
   var segments: [String]
   var isLocked: Bool
   var usedAt: Instant?
-  /// Lifetimes that the configuration grants.
   var granted: [Freshness.Lifetime] = []
   /// Reason for the item's state, if it is not the record's failure.
   var reason: String?

@@ -147,7 +147,6 @@ struct CollectCommand: Command {
     outcome.shortage = try shortage(store, rules)
   }
 
-  /// Returns the bodies to evict for the limits, given that `freed` bytes are removed regardless.
   private func evictions(
     _ store: DiskStore,
     _ loaded: LoadedConfiguration,
@@ -219,7 +218,6 @@ struct CollectCommand: Command {
     return order
   }
 
-  /// Whether the user named the identity, or its file was removed from an existing folder.
   private func isForgotten(_ identity: String) -> Bool {
     if options.forgottenIdentities.contains(identity) { return true }
     guard identity.hasPrefix("/"), let slash = identity.lastIndex(of: "/") else { return false }

@@ -31,7 +31,6 @@ struct ControlCommand: Command {
     var declared: [String: [String]] = [:]
     var freed: Int64 = 0
     var removed: [String] = []
-    /// Thumbnails that were removed with the items.
     var thumbnails: [String] = []
   }
 
@@ -95,7 +94,6 @@ struct ControlCommand: Command {
     return outcome
   }
 
-  /// Returns the thumbnails that no other item uses and no lock protects.
   private func thumbnails(
     of items: [ContentRecord],
     in store: DiskStore,
@@ -226,7 +224,6 @@ struct WithLockCommand: Command {
     }
   }
 
-  /// Whether a name stands for an item without a stored body; URLs are never fetched here.
   private func isToBeFetched(
     _ name: String,
     _ locations: CacheLocations
@@ -286,7 +283,6 @@ struct NamedRecords {
     return records
   }
 
-  /// Returns the stored record, even one without an id, or a new one of a declared item.
   private func record(
     of named: ManifestEntry,
     _ builder: RequestBuilder,
@@ -311,7 +307,6 @@ struct NamedRecords {
     }
   }
 
-  /// Whether a run has the item in flight, or has left a part of its body.
   private func isComing(_ url: String, in store: DiskStore?) throws(Failure) -> Bool {
     if try !DiskStore.claimedURLs(among: [url], in: locations.cache).isEmpty { return true }
     return try store?.partials()[url] != nil

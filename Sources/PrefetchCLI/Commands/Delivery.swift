@@ -71,7 +71,6 @@ struct Delivery {
     return Diagnostic("usage.several-items", "\(entries.count) items \(trouble)", hint: hint)
   }
 
-  /// Finds two items of one name, or a file that is also another item's folder.
   private static func collision(_ entries: [ManifestEntry], below folder: String) -> Diagnostic? {
     var owners: [String: WebURL] = [:]
     for entry in entries {
@@ -169,7 +168,6 @@ struct Delivery {
     }
   }
 
-  /// Prints a body; a binary one goes to a terminal only if the user asked for that.
   private func print(
     _ entry: ManifestEntry,
     _ record: ContentRecord,

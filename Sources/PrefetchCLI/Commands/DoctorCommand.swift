@@ -100,7 +100,6 @@ struct DoctorCommand: Command {
     return Finding("configuration", "\(files): valid, \(segments)\(remark)")
   }
 
-  /// Files of schedulers that start `prefetch`.
   private var schedules: [Finding] {
     let home = context.environment.homeDirectory
     let tables =

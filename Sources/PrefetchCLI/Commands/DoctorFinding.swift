@@ -20,7 +20,6 @@ struct DoctorFinding: Hashable, Sendable {
 }
 
 extension [DoctorFinding] {
-  /// Exit status of a run that meets all findings.
   var exit: ExitStatus {
     Self.order.first { status in contains { $0.trouble == status } } ?? .ok
   }

@@ -35,7 +35,6 @@ struct DoctorFolders {
     return findings
   }
 
-  /// Checks a folder; the first run creates a missing one if it can write to the parent.
   private func folder(_ name: String, _ path: String) -> DoctorFinding {
     var existing = path
     while existing != "/", !FileReading.exists(existing) {

@@ -40,7 +40,6 @@ struct DoctorRules {
     return DoctorFinding("lock", holder, trouble: .deferred)
   }
 
-  /// Finds a clock that is behind the last run, or that was never set.
   private func clock(_ state: StateStore?) -> DoctorFinding {
     let now = context.clock.now().wall
     let text = Timestamp.format(now)
@@ -82,7 +81,6 @@ struct DoctorRules {
     }
   }
 
-  /// Reports segments that a rule defers; if all are deferred, so is the run.
   private func rules(_ state: StateStore?) -> [DoctorFinding] {
     let view = try? NetworkView(context: context, loaded: loaded, state: state, looksAtAll: false)
     let held = view?.segments.filter { $0.verdict.deferral != nil } ?? []

@@ -4,8 +4,7 @@ import PrefetchCrypto
 import PrefetchSystem
 import PrefetchTransfer
 
-/// Checks of `doctor` for the shared store: requests the empty body and, where runs write, stores
-/// it.
+/// Checks of `doctor` for the shared store: requests and, where runs write, stores the empty body.
 ///
 /// Only the empty body is safe to leave behind: it takes no room, stays valid and reveals nothing.
 struct DoctorTier {

@@ -47,7 +47,6 @@ struct EventListCommand: Command {
     .joined(separator: "\t")
   }
 
-  /// Returns a remark on dropped events; nil if none were dropped.
   private func dropMessage(_ status: QueueStatus) -> String? {
     let dropped = [
       (status.dropped, "were dropped, since more than `analytics.queue` waited"),

@@ -158,7 +158,6 @@ struct ExplainCommand: Command {
       + ListExplanation.account(of: last, facts.history)
   }
 
-  /// Returns the state of a URL without a row: how far it has come, or that it was removed.
   private func bodilessState(
     of url: WebURL,
     _ facts: ExplainFacts,
@@ -176,7 +175,6 @@ struct ExplainCommand: Command {
     return (.deleted, "removed on \(Timestamp.format(last.at))")
   }
 
-  /// Returns an entry with the description that was stored with the item.
   private func undeclared(_ url: WebURL, _ record: ContentRecord?) -> ManifestEntry {
     var entry = ManifestEntry(url: url)
     entry.type = record?.type
@@ -280,7 +278,6 @@ struct ExplainCommand: Command {
 }
 
 extension DeclaredItems.Declaration {
-  /// Verdicts on headers: the ones its server receives, and the ones withheld.
   fileprivate var headerVerdicts: [RuleVerdict] {
     var verdicts: [RuleVerdict] = []
     if !entry.headers.isEmpty {

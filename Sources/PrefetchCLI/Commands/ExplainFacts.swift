@@ -8,27 +8,21 @@ struct ExplainFacts {
   var url: WebURL
   var item: CachedItem?
   var history: [HistoryEntry] = []
-  /// Segments that hold the item in the cache or declare it.
   var segments: [String] = []
   var rules: [RuleVerdict]
   var security: TransportSecurity.Account
-  /// Requirements on a connection to the item's host.
   var connection: ConnectionRules
   /// All pins for the item's host, expired ones included.
   var pins: [PinTable.Rule]
   var decision: ItemAction
-  /// Whether its segment's rules leave the item out; `reason` names the rule.
   var isLeftOut = false
   var reason: String
-  /// Whether the reason says how fresh the stored body is.
   var isFreshnessTold = false
   var now: Instant
   var bodies: BodyPaths
-  /// State and reason of an item without a stored body.
   var bodilessState: (state: ItemState, reason: String)?
   var progress: ItemProgress?
   var grants: [FreshnessGrant] = []
-  /// A server's answer to a single request that the item does not exist.
   var absence: Absence?
   var negativeTimeToLive = Duration.zero
 

@@ -8,7 +8,6 @@ struct GetTroubles {
   private struct Trouble {
     var url: String
     var diagnostic: Diagnostic
-    /// Whether a later attempt may succeed without other changes.
     var isRetryable: Bool
   }
 
@@ -60,7 +59,6 @@ struct GetTroubles {
     )
   }
 
-  /// Adds a deferral; `reason` is shown only if it says more than the rule's name.
   mutating func add(_ deferral: Deferral, _ reason: String, of url: WebURL) {
     let more = reason.isEmpty || reason == deferral.rule.rawValue ? "" : ": \(reason)"
     add(

@@ -10,7 +10,6 @@ struct IdentityList {
 
   private struct Identity {
     let name: String
-    /// Lower cache that knows the identity; nil for the own cache.
     let cache: String?
     var segments = 0
     var items = 0

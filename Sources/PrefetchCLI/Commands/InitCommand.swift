@@ -32,7 +32,6 @@ struct InitCommand: Command {
     return ExitStatus.ok.code
   }
 
-  /// Refuses to overwrite a file; the hint shows the segment that may be added to it.
   private func exists(_ path: String, _ list: InitialConfigurationText.List?) -> CommandExit {
     let origin = options.origin.map {
       PathText.absolute($0, in: context.environment.currentDirectory)
@@ -144,8 +143,7 @@ struct InitCommand: Command {
     return (InitialConfigurationText.of(list, plainHosts: urls.plainHosts), list)
   }
 
-  /// Chooses names for a lock file that no other configuration of the folder uses, since two of one
-  /// name would remove each other's items.
+  /// Chooses unused names for a lock file: configurations of one name remove each other's items.
   private func tool(
     _ tool: ListTool,
     _ origin: String,
@@ -201,7 +199,6 @@ struct InitCommand: Command {
     return builder.declaration(segment).manifestRules
   }
 
-  /// Returns the list's path relative to the folder of the written file.
   private func location(of origin: String, in path: String) -> String {
     guard !origin.hasPrefix("/") else { return origin }
     let current = context.environment.currentDirectory
@@ -248,7 +245,6 @@ struct InitCommand: Command {
     )
   }
 
-  /// Returns hosts of lists to which the configuration's transport security refuses plain HTTP.
   private func plainHosts(_ loaded: LoadedConfiguration) -> [String] {
     let security = loaded.configuration.transportSecurity
     let now = context.clock.now().wall

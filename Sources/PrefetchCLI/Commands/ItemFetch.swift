@@ -14,7 +14,6 @@ struct ItemFetch {
   var bringsThumbnails = false
   var isWatched = false
   var mayBeStale = true
-  /// Quality of streams; nil for the configured one.
   var quality: StreamQuality?
 
   private var context: CommandContext { session.context }
@@ -25,11 +24,9 @@ struct ItemFetch {
     var start: Instant
     /// Whether each item's body, new or kept, satisfies all segments that declare it.
     var hasSucceeded: [Bool]
-    /// Key of the digests of headers in the cache that received the bodies.
     var key: VarianceKey
   }
 
-  /// Fetches the chosen items after removing `damaged` bodies; `facts` identify absences.
   func fetch(
     _ items: WantedItems,
     where isChosen: (Int) -> Bool = { _ in true },
@@ -155,8 +152,6 @@ struct ItemFetch {
     try? HostMemory.remember(report, of: loaded, in: state)
   }
 
-  /// Returns which items of `chosen` were answered; the report of an interrupted segment lists only
-  /// some failures.
   private func findSucceeded(
     _ chosen: [[Int]],
     of items: WantedItems,

@@ -7,7 +7,6 @@ struct ItemGathering {
     case missing
     /// The stored body would be usable but does not match its digest.
     case damaged
-    /// A server reported the item as missing not long ago.
     case absent
     case fetched
     /// The item was requested and not received.
@@ -46,7 +45,6 @@ struct DeliveredItem {
   var number: Int
   var size: Int64
   var path: String
-  /// The fetch failed and the old copy was used.
   var isStale: Bool
   var isFetched: Bool
 }

@@ -54,7 +54,6 @@ struct ListCommand: Command {
     return try context.reading { () throws(Failure) in try state.uses() }
   }
 
-  /// Returns declared items without a body, if the filters can match them.
   private func declared(
     _ loaded: LoadedConfiguration,
     _ locations: CacheLocations,
@@ -104,7 +103,6 @@ struct ListCommand: Command {
     )
   }
 
-  /// Returns a declared item without a body; nil if the filters exclude it.
   private func listed(
     _ item: DeclaredStates.Item,
     _ declared: DeclaredStates?

@@ -7,8 +7,7 @@ struct ListedItem {
   var reason: String?
 }
 
-/// Merges items without a row into the store's rows, in the store's order: by the sort keys, absent
-/// values first, texts by bytes, ties by URL.
+/// Merges items without a row into the store's order: sort keys, absent first, bytes, then URL.
 struct ListMerge {
   private let keys: [SortKey]
   private let uses: [String: Instant]
@@ -28,7 +27,6 @@ struct ListMerge {
       self = number.map { .number($0) } ?? .absent
     }
 
-    /// Returns a negative number if this value comes first, zero for equal ones.
     func order(before other: Value) -> Int {
       switch (self, other) {
       case (.absent, .absent): 0

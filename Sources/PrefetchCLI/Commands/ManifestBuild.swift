@@ -73,7 +73,6 @@ struct ManifestBuild: Command {
     return Instant(seconds: seconds)
   }
 
-  /// Reads the earlier manifest; without a usable one every file is hashed.
   private func earlier() -> EarlierManifest? {
     guard let path = options.previous else { return nil }
     let problem: String
@@ -125,7 +124,6 @@ struct ManifestBuild: Command {
     return isFolder || options.included.isEmpty || options.included.contains(where: matches)
   }
 
-  /// Files to leave out: the manifest itself and its signature.
   private var own: Set<FolderWalk.Identity> {
     let files = options.output.map { [$0, "\($0).minisig"] } ?? []
     let written = files.compactMap { FolderWalk.identity(ofFile: $0) }

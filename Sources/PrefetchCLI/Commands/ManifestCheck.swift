@@ -92,7 +92,6 @@ struct ManifestCheck: Command {
   private struct Findings {
     var manifest: Result<Manifest, Failure>
     var format: String?
-    /// Result of the signature check; nil if no key was given.
     var signature: Result<TrustedComment, Minisign.Fault>?
     var isUnsigned = false
     var unknownKeys: [Diagnostic] = []

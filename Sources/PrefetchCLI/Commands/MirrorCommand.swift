@@ -40,8 +40,7 @@ struct MirrorCommand: Command {
       .reconcile(loaded, locations, files: files)
   }
 
-  /// Warns of a tree that an earlier run made with or without `--atomic`, unlike this one: it is
-  /// not updated any longer.
+  /// Warns of an earlier tree of the other form (`--atomic` or not), which is no longer updated.
   private func otherTree(
     _ folder: MirrorFolder,
     _ identity: String,
@@ -104,7 +103,6 @@ struct MirrorCommand: Command {
   private func declarations(_ list: MirrorList, _ folder: MirrorFolder) -> [Override] {
     let segment = "segments.\(MirrorFolder.segment)"
     let texts: [(path: String, text: String?, source: String)] = [
-      // This override creates the segment.
       ("\(segment).manifest", list.location, "LIST"),
       ("\(segment).base", options.base?.string, "--base-url"),
       ("\(segment).publish.dir", options.isAtomic ? folder.current : folder.path, "DIR"),

@@ -5,10 +5,8 @@ import PrefetchSystem
 
 struct MirrorList {
   let name: String
-  /// URL, or absolute path of a file.
   let location: String
   let isRemote: Bool
-  /// Whether its bytes can be read only once: standard input, a pipe or a device.
   let isStream: Bool
 
   init(_ name: String, in current: String) {

@@ -101,7 +101,6 @@ struct NotifyCommand: Command {
     return wanted.filter(known.contains)
   }
 
-  /// Removes the stored ones of the named items.
   private func purge(
     _ names: [String],
     _ loaded: LoadedConfiguration,

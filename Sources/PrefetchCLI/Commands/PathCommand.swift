@@ -56,7 +56,6 @@ struct PathCommand: Command {
     return ExitStatus.ok.code
   }
 
-  /// Whether the item is declared and the stored body answers a request with other headers.
   private func isOthers(
     _ record: ContentRecord,
     _ loaded: LoadedConfiguration,

@@ -251,7 +251,6 @@ struct PublishCommand: Command {
 }
 
 extension JSONValue {
-  /// Returns the tree as in reports: null if nothing is published.
   static func published(_ tree: TreeOutcome?) -> JSONValue {
     guard let tree, let generation = tree.generation else { return .null }
     return ["dir": .string(tree.folder), "generation": .integer(Int64(generation))]

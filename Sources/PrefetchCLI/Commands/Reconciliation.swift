@@ -92,7 +92,6 @@ struct Reconciliation {
     return write(envelope)
   }
 
-  /// Options of this run that lead `prefetch explain` to the same items.
   private var explanationOptions: [String] {
     let shared = context.shared
     let own = MirrorFolder.explanationOptions(loaded, locations)
@@ -135,7 +134,6 @@ struct Reconciliation {
     }
   }
 
-  /// Returns the index's records of segments outside this run.
   private func others(than segments: [Report.Segment]) -> [SegmentRecord] {
     let selected = Set(segments.map(\.name))
     let records = (try? context.readingStore(locations)?.segments()) ?? nil
@@ -144,7 +142,6 @@ struct Reconciliation {
     }
   }
 
-  /// Earlier runs for the report; empty if the state cannot be read.
   private var pastRuns: [RunRecord] {
     let state = (try? context.readingState(locations)) ?? nil
     return (try? state?.runs(of: loaded.identity)) ?? []
@@ -239,7 +236,6 @@ struct Reconciliation {
     }
   }
 
-  /// Returns the work left when a signal ended the run; nil if there is none.
   private func remainder(_ report: Report) -> String? {
     guard report.signal != nil else { return nil }
     let unseen = report.segments.count { $0.isInterrupted && $0.totals.items == 0 }
@@ -328,9 +324,7 @@ struct Reconciliation {
     if let destination = destinations.first(where: { $0.path == "-" }) {
       return ReportRendering.bytes(envelope, as: destination.format)
     }
-    // The plan's lines are printed already.
     if isPlan { return [] }
-    // With `-q` nothing is printed on success or deferral.
     let isWell = [.ok, .deferred].contains(ExitStatus(rawValue: envelope.exitCode))
     if context.shared.isQuiet, isWell { return [] }
     let format = loaded.configuration.report.format

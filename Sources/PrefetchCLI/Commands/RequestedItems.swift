@@ -7,14 +7,11 @@ import PrefetchSystem
 /// Items that `get` was asked for on the command line or by a manifest on standard input.
 struct RequestedItems {
   var entries: [ManifestEntry] = []
-  /// Refused entries of a manifest on standard input.
   var rejected: [RejectedEntry] = []
   /// Whether the piped manifest refers to further documents, which a pipe does not bring.
   var isPartial = false
-  /// Names of the command line that match no item.
   var unknown: [String] = []
   private(set) var lists = ReadLists()
-  /// Segments without a stored list that may not be fetched now.
   private var segmentsWithoutStoredList: [String] = []
   /// URLs that the user typed; nil if all were.
   var typed: Set<String>? = []
@@ -75,7 +72,6 @@ struct RequestedItems {
     return requested
   }
 
-  /// Looks names up in the current lists, or records segments without a list if offline.
   private mutating func findUnknown(
     _ lookup: ItemLookup,
     in store: DiskStore?,
@@ -161,7 +157,6 @@ struct RequestedItems {
 
   private static let thumbnail = "the thumbnail of "
 
-  /// Returns the message for an unknown name; one with a provider is missing from the manifests.
   func diagnostic(ofUnknown name: String) -> Diagnostic {
     if name.hasPrefix(Self.thumbnail) {
       return Diagnostic(
@@ -172,7 +167,6 @@ struct RequestedItems {
     return Self.diagnostic(ofUnknown: name, segmentsWithoutStoredList: segmentsWithoutStoredList)
   }
 
-  /// Returns the message for an unknown name; `segmentsWithoutStoredList` are segments without a stored list.
   static func diagnostic(
     ofUnknown name: String,
     segmentsWithoutStoredList: [String] = []
@@ -187,7 +181,6 @@ struct RequestedItems {
     )
   }
 
-  /// Returns an entry with the description that was stored with the item.
   private static func entry(
     _ url: WebURL,
     _ record: ContentRecord,
@@ -240,7 +233,6 @@ struct RequestedItems {
     )
   }
 
-  /// Refuses items that have no valid file name, before anything is fetched.
   private static func refusals(
     of entries: inout [ManifestEntry],
     _ options: GetOptions
@@ -287,7 +279,6 @@ struct RequestedItems {
     }
   }
 
-  /// Refusals that are shown individually.
   private static let mostRefusals = 20
 
   private static func report(

@@ -17,7 +17,6 @@ struct RunCommand: Command {
     return try reconcile(loaded, locations)
   }
 
-  /// Runs by the options; also for a configuration that is no file.
   func reconcile(
     _ loaded: LoadedConfiguration,
     _ locations: CacheLocations,

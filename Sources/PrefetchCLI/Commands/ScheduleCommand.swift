@@ -180,7 +180,6 @@ struct ScheduleCommand: Command {
     path.hasPrefix("/") ? path : "\(context.environment.currentDirectory)/\(path)"
   }
 
-  /// Whether any text of `value` is a path below one of `folders`.
   private static func names(_ folders: [String], in value: JSONValue) -> Bool {
     switch value {
     case .string(let text): folders.contains { text.hasPrefix($0) }
@@ -198,7 +197,6 @@ struct ScheduleCommand: Command {
     return "prefetch-\(String(decoding: safeBytes.prefix(60), as: UTF8.self))"
   }
 
-  /// Returns the names that the files refer to as `${KIND:NAME}`.
   private func names(_ kind: String, in files: [String]) -> [String] {
     var names: Set<String> = []
     for file in files {

@@ -122,7 +122,6 @@ struct ServeCommand: Command {
     )
   }
 
-  /// Whether neither the publisher nor the configuration has switched pull-through off.
   private func mayPull(_ loaded: LoadedConfiguration) -> Bool {
     let publisher = context.builder(loaded).publisher
     let isOff = publisher?.switchedOff.contains(.pullThrough) == true
@@ -272,7 +271,6 @@ struct ServeCommand: Command {
     }
   }
 
-  /// Waits until a signal or the end of the lifetime, and calls `look` regularly.
   private func wait(for server: LocalServer, _ look: () -> Void) -> Int32? {
     let end = options.lifetime.map { ContinuousClock.now + $0 }
     while true {

@@ -15,13 +15,11 @@ struct StatusCommand: Command {
     var bytes: Int64
     var lastSuccess: Instant?
     var isRequired = true
-    /// Shard that the last run did; nil if it did all.
     var shard: String?
     var deferral: Deferral?
     /// Time at which a run next revalidates something; nil if every run does.
     var nextCheck: Instant?
     var trend = SegmentTrend(runs: [])
-    /// Counts of published files that are not as they were published; nil where all are.
     var changedFiles: String?
 
     var health: SegmentHealth {
@@ -185,7 +183,6 @@ struct StatusCommand: Command {
     }
   }
 
-  /// Returns lines for exactly the subscribed segments, also before their first run.
   private func subscribed(
     _ lines: [SegmentLine],
     _ loaded: LoadedConfiguration,

@@ -79,7 +79,6 @@ struct SubscribeCommand: Command {
     .run()
   }
 
-  /// Reports names that no segment has, since the user most likely mistyped them.
   private func unknownRemovals(
     _ current: Set<String>,
     _ loaded: LoadedConfiguration

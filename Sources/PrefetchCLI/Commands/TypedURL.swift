@@ -1,8 +1,7 @@
 import PrefetchCore
 
 enum TypedURL {
-  /// Returns nil for a word that can only be an id; ends the command for an invalid URL, unless
-  /// `isKnown` says that an item has the word as its id.
+  /// Returns nil for a word that can only be an id; an invalid URL that is no id ends the command.
   static func read(
     _ word: String,
     isKnown: Bool,

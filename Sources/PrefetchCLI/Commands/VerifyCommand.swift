@@ -11,7 +11,6 @@ struct VerifyCommand: Command {
   private struct Findings {
     var store: VerificationReport
     var trees: TreeInspection
-    /// Paths of unreadable bodies that were moved aside.
     var asidePaths: [ContentDigest: String] = [:]
 
     var isSound: Bool { store.bad.isEmpty && trees.bad.isEmpty }

@@ -1,8 +1,7 @@
 import PrefetchCore
 import PrefetchManifests
 
-/// Items that `get` fetches with all declarations, in a table per segment, so that thousands are
-/// planned as in a run.
+/// Items that `get` fetches with all declarations, in a table per segment as in a run.
 struct WantedItems {
   /// Declarations of one segment; without a name those of the list or the command line.
   fileprivate struct Group {
@@ -10,7 +9,6 @@ struct WantedItems {
     var segment: SegmentDeclaration
     let isStored: Bool
     var table = EntryTable(makeIdentifier: { ItemIdentifier.make(for: $0) })
-    /// Number of the item of each entry.
     var items: [Int] = []
 
     init(segment: SegmentDeclaration) {
@@ -34,7 +32,6 @@ struct WantedItems {
   /// Repeated items, and the number of the earlier request.
   private(set) var repeated: [Int: Int] = [:]
 
-  /// Makes tables of all declarations; `isListed` says that the entries come from a list.
   init(
     _ entries: [ManifestEntry],
     declared known: DeclaredItems = DeclaredItems(),
@@ -94,7 +91,6 @@ struct WantedItems {
     return declaring.isEmpty || declaring.contains(where: \.isStored)
   }
 
-  /// Whether the item has one declaration and was requested once.
   func isSingle(_ item: Int) -> Bool {
     others[item] == nil && repeated[item] == nil && !repeated.values.contains(item)
   }
@@ -157,7 +153,6 @@ struct WantedItems {
     }
   }
 
-  /// Returns the declarations of the chosen items, with the item number of each entry.
   func segments(_ isChosen: (Int) -> Bool) -> [(declaration: SegmentDeclaration, items: [Int])] {
     groups.compactMap { group in
       let positions = group.items.indices.filter { isChosen(group.items[$0]) }
@@ -184,7 +179,6 @@ struct WantedItems {
 }
 
 extension WantedItems.Group {
-  /// Returns the index of the item's entry, which repeated requests share.
   fileprivate mutating func addEntry(_ declaration: DeclaredItems.Declaration, of item: Int) -> Int
   {
     // The least trusted declaration decides for the whole segment.
@@ -233,8 +227,7 @@ struct KeptItems {
     Self.isKept(item, of: items, record, under: &offline, now)
   }
 
-  /// Whether a segment, and the user's own request, accept a stored body of any age; another
-  /// segment may refuse it.
+  /// Whether at least one segment and the user's own request accept a stored body of any age.
   mutating func suitsOneSegment(_ item: Int, by record: ContentRecord) -> Bool {
     let spots = items.spots(of: item)
     let allowing = spots.filter {
@@ -246,7 +239,6 @@ struct KeptItems {
       && allowing.contains { !isOwn($0) }
   }
 
-  /// Whether a run would use the body without a request.
   mutating func isFresh(_ item: Int, _ record: ContentRecord) -> Bool {
     Self.isKept(item, of: items, record, under: &online, now)
       || isProven(item, record) && isSatisfied(item, by: record)

@@ -8,7 +8,6 @@ struct WrittenPaths {
   /// Paths that do not exist yet; a unit that names such a path does not start.
   let missing: [String]
 
-  /// Collects the paths; `further` are folders that are added unchanged.
   init(
     _ configuration: Configuration,
     further: [String],
@@ -17,7 +16,6 @@ struct WrittenPaths {
   ) {
     func folder(_ path: String) -> String { Self.folder(of: absolute(path)) }
     let published = configuration.segments.compactMap(\.declaration.publishing).map { rules in
-      // Generations of an atomic tree lie beside its name.
       rules.isAtomic ? folder(rules.folder) : absolute(rules.folder)
     }
     let reports = configuration.report.files.values.filter { $0 != "-" }

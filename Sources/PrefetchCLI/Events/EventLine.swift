@@ -6,7 +6,6 @@ struct EventLine {
   let run: String
   let time: Instant
   var secrets: SecretNeedles = []
-  /// Segments with an item that was added, changed or removed in this run.
   var changed: Set<String> = []
 
   func values(_ fact: RunFact) -> [JSONValue] {

@@ -64,7 +64,6 @@ final class EventQueue: Sendable {
   private let state = Mutex(State())
   private let capacity: Int
   private let isStopping: @Sendable () -> Bool
-  /// Delivers events and returns how many failed.
   private let deliver: @Sendable ([Event], _ isAbandoned: () -> Bool) -> Int
 
   init(

@@ -15,7 +15,6 @@ final class EventSink: RunObserver {
   private var brought: [String: (count: Int64, bytes: Int64)] = [:]
   private var changed: Set<String> = []
 
-  /// Whether changes are reported; false for a dry run, which makes none.
   private let reportsChanges: Bool
   private var hasBegun = false
   private var isFinished = false

@@ -1,8 +1,6 @@
 import PrefetchSystem
 
-/// The caches whose hooks have started this process, itself or through other programs.
-///
-/// A hook that runs `prefetch` would start itself for ever.
+/// Caches whose hooks have started this process; a hook that runs `prefetch` must not recurse.
 struct HookAncestry {
   /// Variable of hooks: the folders of these caches, one a line.
   static let variable = "PREFETCH_HOOK_CACHES"

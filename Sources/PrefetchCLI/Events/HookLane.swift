@@ -9,7 +9,6 @@ final class HookLane: Sendable {
     var event: String
     var hook: Hook
     var reason: String
-    /// Last line of the hook's stderr.
     var complaint: String
   }
 

@@ -1,11 +1,9 @@
 import PrefetchCore
 
-/// Words of a command line, split before the command is known: an option has the same shape in
-/// every command, and may precede it.
+/// Words of a command line, split before the command is known, since options may precede it.
 struct ArgumentWords: Sendable {
   struct Occurrence: Hashable, Sendable {
     var name: String
-    /// Spelling as typed: `-j` or `--jobs`.
     var spelling: String
     var value: String?
   }

@@ -41,7 +41,6 @@ enum CommandLineParser {
     return binding.invocation
   }
 
-  /// Joins the two words of a command such as `event start`.
   private static func name(_ word: String, _ words: inout ArgumentWords) -> String {
     guard CommandTable.families.contains(word), let action = words.operands.first else {
       return word
@@ -50,7 +49,6 @@ enum CommandLineParser {
     return "\(word) \(action)"
   }
 
-  /// Joins the two words of a help topic such as `event start`.
   private static func joinTopic(_ words: inout ArgumentWords) {
     guard words.operands.count == 2, CommandTable.families.contains(words.operands[0]) else {
       return

@@ -33,9 +33,7 @@ struct CommandDescription: Hashable, Sendable {
   var summary: String
   /// Paragraphs of full sentences; literals in backticks.
   var paragraphs: [String]
-  /// Synopses, where options and operands alone are not enough.
   var forms: [String]
-  /// Own options, then the shared ones.
   var options: [OptionDescription]
   var operands: OperandDescription
   var exits: [ExitStatus]
@@ -72,7 +70,6 @@ struct CommandSpec<Options: CommandOptions>: Sendable {
   var exits: [ExitStatus]
   var examples: KeyValuePairs<String, String>
   var refusesJSON = false
-  /// Checks options together: conflicts and omissions.
   var validate: @Sendable (Options) -> [Diagnostic] = { _ in [] }
   var initial = Options()
   var makeCommand: @Sendable (CommandContext, Options) -> any Command
@@ -121,7 +118,6 @@ struct AnyCommand: Sendable {
     String(name.prefix { $0 != " " })
   }
 
-  /// Second word of the name, if it has two.
   var action: String? {
     word == name ? nil : String(name.dropFirst(word.count + 1))
   }

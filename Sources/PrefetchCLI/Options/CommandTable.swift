@@ -64,13 +64,11 @@ enum CommandTable {
     all.first { $0.name == name }
   }
 
-  /// First words of all commands, each once.
   static let words: [String] = {
     var seen: Set<String> = []
     return all.map(\.word).filter { seen.insert($0).inserted }
   }()
 
-  /// Words of other tools, with their commands here.
   static let otherWords: [String: String] = [
     "add": "import", "apply": "run", "cat": "get", "clean": "gc", "cleanup": "gc", "clear": "gc",
     "clone": "mirror", "copy": "get", "cp": "get", "create": "init", "delete": "rm", "diff": "plan",

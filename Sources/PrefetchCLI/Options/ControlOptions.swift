@@ -162,7 +162,6 @@ struct ImportOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
   /// Path of the file; empty for `--cache`.
   var file = ""
-  /// Cache of another machine.
   var folder: String?
   var url: DeclaredURL?
   var provider: String?

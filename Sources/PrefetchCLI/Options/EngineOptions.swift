@@ -20,7 +20,6 @@ enum GuardException: String, Hashable, Sendable, CaseIterable {
 
 enum ShardWish: Hashable, Sendable {
   case given(Shard)
-  /// Shard from the scheduler's variables.
   case ofEnvironment
 }
 

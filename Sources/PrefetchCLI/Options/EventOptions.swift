@@ -49,7 +49,6 @@ struct EventOptions: CommandOptions, Hashable {
     ]
   )
 
-  /// Paragraph of all recording commands.
   static let storageParagraph =
     "The record stays in the state folder, under the configuration that is given or found, and is sent nowhere unless `analytics` names a collector; `prefetch-report`(5) has the requests."
 
@@ -77,7 +76,6 @@ struct EventOptions: CommandOptions, Hashable {
 
 struct EventRunOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
-  /// Operands: a name, then a program and its arguments.
   var words: [String] = []
 
   static let command = CommandSpec<EventRunOptions>(

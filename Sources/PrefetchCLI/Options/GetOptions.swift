@@ -6,7 +6,6 @@ struct GetOptions: CommandOptions, Hashable {
   var items: [String] = []
   var provider: String?
   var ids: [String] = []
-  /// Type of items that no segment declares.
   var type: String?
   /// Parts of the items to fetch; nil for all.
   var behavior: ItemBehavior?
@@ -26,7 +25,6 @@ struct GetOptions: CommandOptions, Hashable {
     isOffline || behavior == ItemBehavior.none
   }
 
-  /// Destination of bodies; nil for standard output.
   var outputPath: String? {
     output == "-" ? nil : output
   }

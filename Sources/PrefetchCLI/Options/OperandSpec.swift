@@ -13,7 +13,6 @@ struct OperandDescription: Hashable, Sendable {
   var placeholder: String
   var completion: Completion
 
-  /// Form in a synopsis, such as `[SEGMENT…]`.
   var synopsis: String {
     switch arity {
     case .none: ""
@@ -30,7 +29,6 @@ struct OperandSpec<Options>: Sendable {
   typealias Slot<Value> = OptionSpec<Options>.Slot<Value>
 
   var description: OperandDescription
-  /// Assigns the operands, as many as the arity allows.
   var assign: @Sendable (inout Options, [String]) throws(ValueFault) -> Void
 
   private init(

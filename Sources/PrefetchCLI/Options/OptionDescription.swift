@@ -12,7 +12,6 @@ struct OptionDescription: Hashable, Sendable {
     case command
   }
 
-  /// Long name without dashes.
   var name: String
   var short: Character?
   var argument: Argument
@@ -45,9 +44,7 @@ enum Completion: Hashable, Sendable {
   case files
   case directories
   case words([String])
-  /// Names of segments, as `status` prints them.
   case segments
-  /// URLs of stored items, as `list` prints them.
   case items
   case helpTopics
 }

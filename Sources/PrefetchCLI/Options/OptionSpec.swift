@@ -141,7 +141,6 @@ extension OptionDescription.Argument {
 // MARK: - Embedding
 
 extension OptionSpec {
-  /// Returns the option for a command whose options contain these.
   func embedded<Outer>(
     at slot: @autoclosure @escaping @Sendable () -> any WritableKeyPath<Outer, Options> & Sendable,
     section: OptionDescription.Section? = nil

@@ -5,7 +5,6 @@ struct PinsOptions: CommandOptions, Hashable {
   struct Host: Hashable, Sendable {
     var url: WebURL
 
-    /// Returns nil for anything but a name or an address with an optional port.
     init?(_ text: String) {
       let separators: [Character] = ["/", "?", "#", "@", "\\"]
       guard !text.isEmpty, !text.contains(where: { separators.contains($0) }),

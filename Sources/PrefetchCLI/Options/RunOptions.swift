@@ -59,7 +59,6 @@ extension RunOptions {
     .denied, .config, .interrupted, .terminated,
   ]
 
-  /// Options of all commands that end in a run and can be dry.
   static let specs: [OptionSpec<RunOptions>] =
     [.flag("dry-run", short: "n", \.isDryRun).help("Ask servers, write nothing, print the plan")]
     + ownSpecs + EngineOptions.specs.embedded(at: \.engine, section: .runs)

@@ -60,7 +60,6 @@ enum ScheduleTimes {
     return values.count == 1 || values[0] <= values[1]
   }
 
-  /// Returns what is wrong with an `OnCalendar=`; nil if nothing visible is.
   static func objection(toCalendar text: String) -> String? {
     let words = text.split(separator: " ")
     let isKnown = words.allSatisfy { word in
@@ -95,7 +94,6 @@ enum ScheduleTimes {
       && (!word.contains(":") || isTime(word))
   }
 
-  /// Whether all numbers are in the range of a clock.
   private static func isTime(_ word: Substring) -> Bool {
     let parts = word.split(separator: ":", omittingEmptySubsequences: false)
     return (2...3).contains(parts.count)

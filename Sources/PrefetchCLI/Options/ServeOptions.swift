@@ -8,7 +8,6 @@ struct ServeOptions: CommandOptions, Hashable {
   var pulls = false
   /// Folder of one server that is served at `/`.
   var base: WebURL?
-  /// Longest staleness; bare sets no limit.
   var maximumStaleness: OptionalArgument<Duration>?
   var listen = ListenAddress.standard
   var readyDescriptor: Int?

@@ -34,7 +34,6 @@ struct StatusOptions: CommandOptions, Hashable {
     makeCommand: { StatusCommand(context: $0, options: $1) }
   )
 
-  /// Whether an invalid command line was meant for a monitoring system.
   static func isForMonitoring(_ words: [String], _ variables: [String: String]) -> Bool {
     guard words.dropFirst().contains("status") else { return false }
     let word = variables["PREFETCH_NAGIOS"]?.lowercased() ?? ""

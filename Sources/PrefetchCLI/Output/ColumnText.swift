@@ -28,7 +28,6 @@ enum ColumnText {
 
   private static let dots = "..."
 
-  /// Returns scheme and host, with the slash after them.
   private static func address(of text: String) -> String? {
     guard let slashes = text.firstRange(of: "://") else { return nil }
     let end = text[slashes.upperBound...].firstIndex(of: "/") ?? text.endIndex

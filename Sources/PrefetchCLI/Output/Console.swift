@@ -7,7 +7,6 @@ final class Console {
   private let output = StandardOutput(descriptor: 1)
   private let messages = StandardOutput(descriptor: 2)
   private let log: LogFile?
-  /// Log that also receives the messages; set by commands that keep one.
   var journal: RunLog?
   var runID: String?
   /// Called before permanent output, so that a progress display can make room.
@@ -20,9 +19,7 @@ final class Console {
   }
   private(set) var needles: SecretNeedles = []
   private var reported: Set<Diagnostic> = []
-  /// Status and diagnostics of a command that could not begin.
   private(set) var startFailure: (status: ExitStatus, diagnostics: [Diagnostic])?
-  /// Returns a line of a file that diagnostics point into.
   var sourceLine: (_ file: String, _ number: Int) -> String? = { _, _ in nil }
 
   init(shared: SharedOptions, environment: ProcessEnvironment, log: LogFile?) {
@@ -62,7 +59,6 @@ final class Console {
     print(bytes: JSONWriter.bytes(masked, form: .pretty) + [UInt8(ascii: "\n")])
   }
 
-  /// Prints a command's answer, as a document or as lines.
   func print(
     _ document: @autoclosure () -> JSONValue,
     orLines lines: @autoclosure () -> [String]
@@ -110,7 +106,6 @@ final class Console {
 
   // MARK: Messages
 
-  /// Reports diagnostics, except those already reported by ``reportNow(_:)``.
   func report(_ diagnostics: [Diagnostic]) {
     for diagnostic in diagnostics where !reported.contains(diagnostic) { report(diagnostic) }
   }
@@ -158,7 +153,6 @@ final class Console {
     }
   }
 
-  /// Prints a message, unless `--quiet` is given.
   func note(_ line: String, about subject: LogSubject = .nothing) {
     say(.info, line, about: subject)
   }
@@ -175,7 +169,6 @@ final class Console {
     say(entry, isHidden: shared.isQuiet, isKept: level != .debug) { _ in text }
   }
 
-  /// Writes a message; `text` returns it, without colour if `omitsColor`.
   private func say(
     _ entry: LogEntry,
     isHidden: Bool,
@@ -206,7 +199,6 @@ final class Console {
     }
   }
 
-  /// Adds a line to the kept log only.
   func keep(_ line: String) {
     guard let journal else { return }
     let text = SafeText.line(Redaction.masked(line, needles: needles))

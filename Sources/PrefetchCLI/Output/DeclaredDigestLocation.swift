@@ -4,7 +4,6 @@ import PrefetchSystem
 /// Location of a declared digest in the local list that declares it, and its spelling there.
 struct DeclaredDigestLocation {
   var location: SourceLocation
-  /// Message with digests as the list spells them.
   var message: String
 
   /// Limit in bytes, above the size of any lock file.

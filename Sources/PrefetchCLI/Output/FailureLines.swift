@@ -3,7 +3,6 @@ import PrefetchCore
 /// Failures as messages: individually if few, else grouped by host and reason.
 struct FailureLines {
   let envelope: ReportEnvelope
-  /// Whether failures are never grouped.
   let showsAll: Bool
 
   /// Limit for individual lines; the report has all failures.
@@ -81,7 +80,6 @@ struct FailureLines {
     return line
   }
 
-  /// Returns the place of the expected digest, if a local list declares it.
   private func declaration(of entry: ReportFailures.Trouble) -> DeclaredDigestLocation? {
     guard entry.code == ErrorCode.digestMismatch.rawValue else { return nil }
     return envelope.report.segments.lazy.filter { entry.segments.contains($0.name) }
@@ -187,14 +185,12 @@ struct FailureLines {
       ?? false
   }
 
-  /// Note on partial downloads that the next run continues; empty if there are none.
   private var keptParts: String {
     guard envelope.keptPartCount > 0 else { return "" }
     let parts = CountedNoun("partial download is", "partial downloads are")
     return "; \(parts.text(envelope.keptPartCount)) kept for the next run"
   }
 
-  /// First failure of this category, or of any: of the items, else of the lists.
   private func failure(of category: ErrorCode.Category? = nil) -> Failure? {
     let items = envelope.report.items.lazy.compactMap(\.failure)
     let lists = envelope.report.segments.lazy.compactMap(\.manifest.failure)
@@ -202,7 +198,6 @@ struct FailureLines {
       ?? lists.first { category == nil || $0.code.category == category }
   }
 
-  /// Advice to explain the first failed item of this category, or of any; nil without one.
   private func explanation(of category: ErrorCode.Category? = nil) -> String? {
     envelope.report.items.lazy.first { item in
       guard let failure = item.failure, !item.url.isEmpty else { return false }
@@ -215,7 +210,6 @@ struct FailureLines {
     failure.message.contains("; ") ? nil : failure.code.nextStep
   }
 
-  /// Advice for the code that all failures share; nil if there are several codes.
   private var commonStep: String? {
     guard Set(ReportFailures(envelope: envelope).all.map(\.code)).count == 1,
       let failure = failure()
@@ -230,7 +224,6 @@ struct FailureLines {
     return steps.isEmpty ? nil : "next: " + steps.joined(separator: "; ")
   }
 
-  /// Advice on whether to run again.
   private var nextTry: String? {
     guard ExitStatus(rawValue: envelope.exitCode) ?? envelope.exit == .unavailable else {
       return advice(envelope.isRetryable ? "run it again for the rest" : commonStep, explanation())

@@ -10,7 +10,6 @@ struct HeldLines {
   /// Extents of the lines from `next` on; the first one is at `first`.
   private var extents: [Extent] = []
   private var first = 0
-  /// Number of the next line to write.
   private(set) var next = 0
 
   mutating func pass() {

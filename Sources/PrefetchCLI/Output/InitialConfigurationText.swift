@@ -35,14 +35,12 @@ enum InitialConfigurationText {
   }
 
   struct List {
-    /// Path or URL, as the configuration spells it.
     var location: String
     var base: WebURL?
     /// Number of items; nil if the list was not read.
     var items: Int?
     var tool: Tool?
 
-    /// Lines of the segment, also for the `segments` of another file.
     var segment: [String] {
       let count = items.map { "\(Amounts.count(Int64($0), "item")) now; " } ?? ""
       let base = base.map { "    base: \(scalar($0.string))   # URL of its folder" }
@@ -68,7 +66,6 @@ enum InitialConfigurationText {
     var layout: PublishingRules.Layout
     var project: String
     var segment: String
-    /// Folder of the tree, below the common folder.
     var folder: String
   }
 
@@ -164,7 +161,6 @@ enum InitialConfigurationText {
     JSONWriter.string(a) == JSONWriter.string(b)
   }
 
-  /// Returns the keys with values other than the defaults.
   private static func differences(
     _ value: JSONValue,
     _ standard: JSONValue
@@ -193,7 +189,6 @@ enum InitialConfigurationText {
     }
   }
 
-  /// Returns the value without nulls and empty lists.
   private static func said(_ value: JSONValue) -> JSONValue? {
     switch value {
     case .null: nil

@@ -44,7 +44,6 @@ extension JSONValue {
     )
   }
 
-  /// Makes an object of a failure; `mask` masks secrets in its message.
   static func failure(_ failure: Failure?, _ mask: (String) -> String = { $0 }) -> JSONValue {
     guard let failure else { return .null }
     return [

@@ -18,7 +18,6 @@ final class LogFile {
 }
 
 extension StandardOutput {
-  /// Writes the lines of a message, each with its time unless JSON contains it.
   func append(_ text: String, at instant: Instant, isJSON: Bool) {
     let time = Timestamp.format(instant)
     for line in text.split(whereSeparator: \.isNewline) {

@@ -14,7 +14,6 @@ enum MarkupText {
     }
   }
 
-  /// Escapes text for a paragraph, list or table cell of Markdown.
   static func markdown(_ text: String) -> String {
     mapped(text) { scalar in
       switch scalar {
@@ -27,7 +26,6 @@ enum MarkupText {
     }
   }
 
-  /// Escapes text for a Markdown code span opened by one backtick.
   static func markdownCode(_ text: String) -> String {
     mapped(text) { $0 == "`" ? "'" : nil }
   }

@@ -23,7 +23,6 @@ struct PastFigures {
 
   private var goodCount: Int { runs.count { $0.exitCode == 0 } }
 
-  /// Bytes saved because items were fresh.
   private var savedByLifetimes: Int64 {
     max(0, sum("bytes_saved") - sum("bytes_saved_by_validators") - sum("bytes_saved_by_digests"))
   }

@@ -9,7 +9,6 @@ struct PlanLine {
     appendRest(item, to: &line)
   }
 
-  /// Appends the fields that later segments may change.
   func appendHead(_ action: ItemAction, segments: [String], to line: inout [UInt8]) {
     line.append(contentsOf: action.rawValue.utf8)
     line.append(UInt8(ascii: "\t"))
@@ -19,7 +18,6 @@ struct PlanLine {
     line.append(UInt8(ascii: "\t"))
   }
 
-  /// Appends the item's own fields and the line's end.
   func appendRest(_ item: ItemResult, to line: inout [UInt8]) {
     line.append(contentsOf: (item.size.map(String.init) ?? "-").utf8)
     line.append(UInt8(ascii: "\t"))

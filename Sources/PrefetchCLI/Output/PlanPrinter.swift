@@ -6,13 +6,11 @@ final class PlanPrinter: RunObserver {
   private let format: PlanLine
   private let segments: [String]
   private let listsKept: Bool
-  /// Whether eviction may still change lines.
   private let mayEvict: Bool
   private let isClosed: () -> Bool
   private let print: ([UInt8]) -> Void
   private var priorities: [String: Int] = [:]
   private var manifests: [String: ManifestResult] = [:]
-  /// Segments with a line for a deferred item.
   private var segmentsWithDeferredItem: Set<String> = []
   /// Lines for deferred segments, dropped if their items have lines.
   private var deferredManifestLines: [String: ItemResult] = [:]
@@ -138,7 +136,6 @@ final class PlanPrinter: RunObserver {
     format.append(line, to: &buffer)
   }
 
-  /// Ranks of segments: lower priority first, none last.
   private var ranks: [String: Int] {
     let ordered = segments.enumerated().sorted { a, b in
       (priorities[a.element] ?? Int.max, a.offset) < (priorities[b.element] ?? Int.max, b.offset)

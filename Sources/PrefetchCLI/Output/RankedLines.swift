@@ -25,7 +25,6 @@ struct RankedLines {
     lines.isEmpty
   }
 
-  /// Segments with a line for a deferred item.
   var segmentsWithDeferredItem: Set<String> {
     let deferred = lines.filter { (newer[$0.key]?.action ?? $0.action) == .defer }
     return Set(deferred.flatMap { segmentLists[Int($0.segments)] })

@@ -16,7 +16,6 @@ struct ReportEnvelope {
   var configurationFiles: [String]
   /// Folder of a mirror, since all mirrors have the same identity.
   var mirror: String?
-  /// Shard of the run; nil for all items.
   var shard: String?
   var listsAllItems: Bool
   var isOffline = false
@@ -31,7 +30,6 @@ struct ReportEnvelope {
   var explanationOptions: [String] = []
   /// Count of bodies of which a part is kept, so that the next run fetches only the rest.
   var keptPartCount = 0
-  /// Time of the last run that ended with 0, if known.
   var lastSuccess: Instant?
   /// Segments outside this run, as earlier runs left them; nil for a run of all.
   var others: [SegmentRecord]?
@@ -43,7 +41,6 @@ struct ReportEnvelope {
     case failed
   }
 
-  /// Name of the configuration in metrics and titles.
   var label: String { mirror ?? report.identity }
 
   var errors: [Diagnostic] {
@@ -64,7 +61,6 @@ struct ReportEnvelope {
     beginning == .failed ? .failed : report.verdict
   }
 
-  /// Records that a report could not be written; worse statuses stay.
   mutating func recordWriteFailures(_ troubles: [Diagnostic]) {
     notices += troubles
     guard !troubles.isEmpty, exit != .trust, report.signal == nil, beginning != .failed else {
@@ -74,7 +70,6 @@ struct ReportEnvelope {
     exitCode = ExitStatus.io.code
   }
 
-  /// Items to show; unchanged ones only if requested.
   var shownItems: [ItemResult] {
     guard !listsAllItems else { return report.items }
     return report.items.filter { item in
@@ -87,7 +82,6 @@ struct ReportEnvelope {
     }
   }
 
-  /// Whether another run may succeed without other changes.
   var isRetryable: Bool {
     let items = report.items.compactMap(\.failure)
     let failures = items + report.segments.compactMap(\.manifest.failure)
@@ -102,7 +96,6 @@ struct ReportEnvelope {
     }
   }
 
-  /// Earliest time at which a deferred item may continue.
   var nextAllowedAt: Instant? {
     let items = report.items.compactMap { $0.deferral?.until }
     let segments = report.segments.compactMap { $0.deferral?.until }
@@ -116,7 +109,6 @@ struct ReportEnvelope {
     return (["prefetch explain", name] + explanationOptions).joined(separator: " ")
   }
 
-  /// Text for any output: secrets masked.
   func redacted(_ text: String) -> String {
     Redaction.masked(text, needles: secrets)
   }

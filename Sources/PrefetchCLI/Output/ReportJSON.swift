@@ -63,7 +63,6 @@ struct ReportJSON {
     ]
   }
 
-  /// Returns the totals as the history of runs stores them.
   static func totalsText(_ totals: Totals) -> String {
     JSONWriter.string(Self.totals(totals))
   }

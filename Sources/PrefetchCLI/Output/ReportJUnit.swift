@@ -2,8 +2,7 @@ import PrefetchCore
 
 /// The report as JUnit XML: a suite per segment, a case per shown item and manifest.
 ///
-/// Readers demand different attributes and refuse large files, so all are written, failed cases
-/// first.
+/// Readers demand different attributes, so all are written; failed cases come first.
 struct ReportJUnit {
   let envelope: ReportEnvelope
 
@@ -67,7 +66,6 @@ struct ReportJUnit {
     return " tests=\"\(cases.count)\" failures=\"\(failures)\" errors=\"\(errors)\""
   }
 
-  /// Returns as many cases as readers accept, failed ones first.
   private func bounded(_ suites: [Suite]) -> [Suite] {
     var (cases, bytes) = (Self.mostCases, mostBytes)
     var suites = suites

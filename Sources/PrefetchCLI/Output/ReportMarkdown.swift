@@ -72,7 +72,6 @@ private struct BoundedLines {
   private(set) var lines: [String] = []
   private var size = 0
 
-  /// Bytes kept free for the closing lines.
   private static let reserve = 500
 
   init(limit: Int) {

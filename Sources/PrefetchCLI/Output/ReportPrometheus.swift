@@ -2,9 +2,8 @@ import PrefetchCore
 
 /// The report as a Prometheus textfile in base units.
 ///
-/// A file belongs to one configuration, which labels each sample. An attempt without a run (locked,
-/// invalid configuration) only updates its own time and status; a run of some segments updates only
-/// those.
+/// A file belongs to one configuration, which labels each sample. An attempt without a run only
+/// updates its own time and status; a run of some segments updates only those.
 struct ReportPrometheus {
   let envelope: ReportEnvelope
   var previous = WrittenMetrics()
@@ -45,7 +44,6 @@ struct ReportPrometheus {
     envelope.beginning == .made
   }
 
-  /// Whether the run covers some segments only, and updates only their samples.
   private var isPartial: Bool { envelope.others != nil }
 
   private static func labels(_ line: String) -> Substring {

@@ -29,7 +29,6 @@ enum ReportRendering {
     }
   }
 
-  /// Whether the format names items that did not fail.
   static func namesItems(_ format: ReportFormat, isPlan: Bool, listsAllItems: Bool) -> Bool {
     switch format {
     case .prometheus: false

@@ -62,7 +62,6 @@ struct ReportText {
       + "\(Amounts.duration(envelope.report.elapsed))"
   }
 
-  /// Returns the traffic with the shared store in words; nil without any.
   static func tier(_ tier: TierFigures) -> (word: String, text: String)? {
     let bodies = { (count: Int64, bytes: Int64) in
       "\(Amounts.count(count, "body", "bodies")), \(Amounts.bytes(bytes))"
@@ -94,7 +93,6 @@ struct ReportText {
     return start + ColumnText.shortened(url, to: max(10, columns - start.count))
   }
 
-  /// Returns lines for new and removed items, up to a limit.
   private func changes(_ segment: Report.Segment) -> [String] {
     let lines = segment.changes.map { itemLine($0.outcome.rawValue, $0.size, $0.url) }
     let totals = segment.totals

@@ -59,7 +59,6 @@ struct RequestLines {
 
   // MARK: Heads
 
-  /// Returns `GET /path HTTP/1.1` or a header, masked.
   private static func sentLine(_ line: Substring) -> String {
     let words = line.split(separator: " ", maxSplits: 2)
     if words.count == 3, words[2].hasPrefix("HTTP/") {

@@ -43,7 +43,6 @@ final class RunLog {
     }
   }
 
-  /// Returns the name of a day's file, with unsafe characters replaced.
   static func fileName(_ name: String, at now: Instant) -> String {
     let letters = name.unicodeScalars.prefix(100).map { letter -> Character in
       let isSafe =

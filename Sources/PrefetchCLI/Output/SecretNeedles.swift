@@ -30,7 +30,6 @@ struct SecretNeedles: Sendable, ExpressibleByArrayLiteral {
     needles.isEmpty
   }
 
-  /// Returns the ranges of matches; overlapping ones are merged.
   func ranges(in bytes: [UInt8]) -> [Range<Int>] {
     var ranges: [Range<Int>] = []
     for position in bytes.indices where isBeginning[Int(bytes[position])] {
@@ -60,7 +59,6 @@ struct SecretNeedles: Sendable, ExpressibleByArrayLiteral {
       .filter { $0.utf8.count >= minimumCodedLength }
   }
 
-  /// Returns the secret as our URL parser escapes it.
   private static func escaped(_ secret: String) -> String? {
     let isEscaped = secret.utf8.contains {
       $0 <= 0x20 || $0 >= 0x7F || "\"<>^`{|}".utf8.contains($0)

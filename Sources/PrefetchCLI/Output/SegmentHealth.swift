@@ -2,10 +2,8 @@ import PrefetchCore
 
 struct SegmentHealth {
   var name: String
-  /// State of the segment; nil before its first run.
   var state: SegmentState?
   var lastSuccess: Instant?
-  /// Counts of published files that are not as they were published; nil where all are.
   var changedFiles: String?
 
   /// Returns how the last success exceeds a limit; nil if it does not.

@@ -37,7 +37,6 @@ struct SegmentTrouble {
     }
   }
 
-  /// Returns nil where no item has failed.
   private static func failedItems(
     of name: String,
     in store: DiskStore
@@ -59,7 +58,6 @@ struct SegmentTrouble {
     return first.map { .items(count: count, first: $0.url, reason: $0.reason) }
   }
 
-  /// Says what happened, and what to do.
   func text(now: Instant) -> String {
     switch cause {
     case .neverRun:

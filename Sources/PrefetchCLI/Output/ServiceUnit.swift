@@ -1,20 +1,16 @@
 import PrefetchCore
 
 struct ServiceUnit {
-  /// Name of the files, without extension.
   var name: String
   var command: [String]
   var title: String
   /// Writable folders other than those that systemd makes.
   var writable: [String]
-  /// Names used as `${credential:}`.
   var credentials: [String]
   /// Whether systemd makes the folder of the cache, and that of the state.
   var makesCache = true
   var makesState = true
-  /// Whether the run uses paths in a user's home.
   var looksIntoHomes = false
-  /// Whether the run uses paths below `/tmp` or `/var/tmp`.
   var looksIntoTemporary = false
   var times: String?
   /// User of the service; nil for one that systemd makes up.
@@ -63,7 +59,6 @@ struct ServiceUnit {
     """
   }
 
-  /// User, folders and rights, common to all units of a configuration.
   private var confinement: String {
     let folders =
       (makesCache ? ["CacheDirectory=\(name)", "CacheDirectoryMode=0700"] : [])

@@ -1,5 +1,4 @@
 enum TextBody {
-  /// Number of bytes that are examined.
   private static let lookedAt = 8192
 
   /// Whether there are no control characters other than line ends, tabs and form feeds.

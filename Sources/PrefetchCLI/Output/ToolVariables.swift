@@ -40,7 +40,6 @@ enum ToolVariables {
     return variables
   }
 
-  /// Returns why a tree gets no variable after the earlier ones; nil if it does.
   static func reasonForNone(
     _ layout: PublishingRules.Layout,
     after earlier: [PublishingRules.Layout]
@@ -113,7 +112,6 @@ enum VariableText: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Returns the value in double quotes, with dollars escaped.
   private static func escaped(_ value: String) -> String {
     var text = "\""
     for scalar in value.unicodeScalars {

@@ -16,7 +16,6 @@ struct ToolVersions: Hashable, Sendable {
 
   static var commit: String? { nonEmpty(unsafe String(cString: prefetch_commit())) }
 
-  /// Tag of a release build.
   static var tag: String? { nonEmpty(unsafe String(cString: prefetch_tag())) }
 
   private static func nonEmpty(_ text: String) -> String? { text.isEmpty ? nil : text }

@@ -47,7 +47,6 @@ final class TraceLog: RunObserver {
     }
   }
 
-  /// Returns the reason, if the outcome does not already say it.
   private static func reason(_ item: ItemResult) -> String {
     switch item.outcome {
     case .added, .updated, .headers, .redirected: return ""

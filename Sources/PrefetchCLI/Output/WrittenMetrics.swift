@@ -23,7 +23,6 @@ struct WrittenMetrics {
     of(name, configuration).map(\.line)
   }
 
-  /// Returns the value of a metric without further labels.
   func value(of name: String, configuration: String) -> String? {
     of(name, configuration).first?.value
   }
@@ -51,7 +50,6 @@ struct WrittenMetrics {
     )
   }
 
-  /// Finds the quote that ends a label's value.
   private static func end(of label: Substring.UnicodeScalarView) -> String.Index? {
     var isEscaped = false
     for index in label.indices {

@@ -22,7 +22,6 @@ enum YAMLText {
     isBlock(value) ? [head] + block(value, indent: indent) : ["\(head) \(inline(value))"]
   }
 
-  /// Returns a list item with its first line after the dash.
   private static func item(value: JSONValue, indent: String) -> [String] {
     guard isBlock(value) else { return ["\(indent)- \(inline(value))"] }
     var lines = block(value, indent: indent + "  ")

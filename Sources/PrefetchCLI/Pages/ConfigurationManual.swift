@@ -18,7 +18,6 @@ enum ConfigurationManual {
     }
   }
 
-  /// Hides empty lists and mappings.
   private static func shown(_ value: JSONValue) -> String? {
     switch value {
     case .null: nil

@@ -3,19 +3,16 @@ struct ConfigurationKeyRow: Hashable, Sendable {
   var path: String
   var type: String
   var defaultValue: String?
-  /// Help sentence without a full stop; literals in backticks.
   var help: String
 }
 
 struct ConfigurationProse: Hashable, Sendable {
   var title: String
   var paragraphs: [String]
-  /// Example, shown unchanged after the paragraphs.
   var example: String?
 }
 
 enum ConfigurationPage {
-  /// Groups keys under headings by their first name, in the order of the rows.
   static func render(
     rows: [ConfigurationKeyRow],
     before: [ConfigurationProse],

@@ -50,7 +50,6 @@ enum FishCompletion {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// Completes the first word of a family, then the second.
   private static func familyLines(_ word: String) -> [String] {
     let family = CommandTable.family(word)
     let actions = family.compactMap(\.action)

@@ -26,7 +26,6 @@ enum HelpPages {
     return commands.map { command($0.description) }.joined(separator: "\n")
   }
 
-  /// Returns one screen: everyday commands and common options.
   static func overview() -> String {
     var lines = opening + commands(of: .everyday)
     let shown = CommandTable.sharedOptions.filter { everydayOptions.contains($0.name) }

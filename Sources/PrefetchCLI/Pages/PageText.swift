@@ -1,7 +1,6 @@
 enum PageText {
   static let width = 80
 
-  /// Removes backticks, which plain text cannot render.
   static func withoutBackticks(_ text: String) -> String {
     text.filter { $0 != "`" }
   }

@@ -54,7 +54,6 @@ struct Roff {
     if !line.isEmpty { lines.append(Self.guarded(line)) }
   }
 
-  /// Renders backticks as bold and placeholders as italic.
   private static func inline(_ text: String) -> String {
     var output = ""
     var isLiteral = false

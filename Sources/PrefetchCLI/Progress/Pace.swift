@@ -39,7 +39,6 @@ struct Pace {
     return Int64(Double(max(0, span.to.bytes - span.from.bytes)) / span.seconds)
   }
 
-  /// Time left until completion; nil while nothing moves.
   var remaining: Duration? {
     guard let span, span.to.fraction > span.from.fraction else { return nil }
     let speed = (span.to.fraction - span.from.fraction) / span.seconds

@@ -5,7 +5,6 @@ struct ProgressBlock {
   let state: ProgressState
   let columns: Int
   let rows: Int
-  /// Masks and escapes a name or URL.
   let shown: (String) -> String
 
   /// Bytes from which a body has its own line.
@@ -70,7 +69,6 @@ struct ProgressBlock {
     return ColumnText.shortened(name, to: nameWidths.upperBound)
   }
 
-  /// Widths that fit file names, with or without a file shown.
   private var nameWidths: ClosedRange<Int> {
     switch columns {
     case 80...: 16...20
@@ -120,7 +118,6 @@ struct ProgressBlock {
     return fitting(["\(start)  \(figures(segment))"] + wait)
   }
 
-  /// Joins leading pieces while they fit as a whole.
   private func fitting(_ columns: [String]) -> String {
     var line = columns.first ?? ""
     for column in columns.dropFirst() {

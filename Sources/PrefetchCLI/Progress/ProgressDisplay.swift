@@ -48,7 +48,6 @@ final class ProgressDisplay: RunObserver {
     _ = stream.flush()
   }
 
-  /// Erases the block and leaves the cursor at its start.
   func clear() {
     guard isDrawn else { return }
     isDrawn = false

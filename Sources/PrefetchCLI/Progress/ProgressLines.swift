@@ -9,7 +9,6 @@ struct ProgressLines {
   /// Most segments with own lines; beyond, only totals are shown.
   private static let mostSegments = 20
 
-  /// Returns the line for a fact that has been counted.
   func line(for fact: RunFact, _ state: ProgressState) -> String? {
     guard state.segments.count <= Self.mostSegments else { return nil }
     switch fact {

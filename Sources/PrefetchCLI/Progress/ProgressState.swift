@@ -9,7 +9,6 @@ struct ProgressState {
     var settled = 0
     /// Settled items that took a request.
     var worked = 0
-    /// Bytes of stored bodies.
     var storedBytes: Int64 = 0
     /// Bytes of finished requests.
     var endedBytes: Int64 = 0
@@ -102,7 +101,6 @@ struct ProgressState {
     segments.reduce(0) { $0.addingSaturated($1.receivedBytes) }
   }
 
-  /// Time left of the slowest segment.
   var remaining: Duration? {
     let rests = segments.filter { $0.result == nil }.compactMap(\.remaining)
     return ([pace.remaining].compactMap(\.self) + rests).max()

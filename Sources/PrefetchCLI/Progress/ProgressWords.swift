@@ -26,7 +26,6 @@ enum ProgressWords {
     return ["\(reason), again in \(seconds) s", " (\(wait.trouble.host))"]
   }
 
-  /// Returns what a segment waits for; nil while bytes may arrive.
   static func waiting(_ segment: ProgressState.Segment) -> [String]? {
     let status = segment.engineStatus
     if segment.result == nil, status.phase == .publishing { return ["publishing"] }

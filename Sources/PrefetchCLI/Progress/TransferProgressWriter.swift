@@ -31,7 +31,6 @@ final class TransferProgressWriter: RunObserver {
     isFilled = !items.isEmpty
   }
 
-  /// Sums the files of one item.
   private func items(of status: RunStatus, at now: Duration) -> [ItemProgress] {
     var items: [ItemProgress] = []
     var indices: [String: Int] = [:]

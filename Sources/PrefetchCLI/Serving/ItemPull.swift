@@ -12,7 +12,6 @@ struct ItemPull: Sendable {
   let locations: CacheLocations
   let cache: ServedCache
   let lists = ListMemory()
-  /// Longest staleness of a copy that stands in for a failed request.
   let maximumStale: Duration
   let stop: ServeStop
 

@@ -118,7 +118,6 @@ struct PullBatch {
     return outcome
   }
 
-  /// Returns a server's remembered answer that the item does not exist.
   private func absence(of item: Int, in store: DiskStore?) throws(CommandExit) -> Absence? {
     guard let store, !facts.policy.revalidatesAll, !items.isPinned(item) else { return nil }
     let url = items.recordURL(item)
@@ -158,7 +157,6 @@ struct PullBatch {
     }
     try fetch.forget(Set(outcomes.filter { !$1.isStored }.map { items.recordURL($0.item) }))
     for (item, outcome) in outcomes {
-      // Another client's answer may have replaced it.
       if case .held(let response) = outcome.result, !suits(response, item) { continue }
       replies.give(outcome, to: wanted[item].number)
     }
@@ -174,7 +172,6 @@ struct PullBatch {
     )
   }
 
-  /// Answers a client whose item has arrived while others of the batch are in flight.
   private func give(_ result: ItemResult, of requested: [Int]) {
     guard replies.openCount > 1 else { return }
     pull.cache.forget()

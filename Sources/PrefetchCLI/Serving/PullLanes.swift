@@ -5,18 +5,15 @@ import Synchronization
 
 /// Fetches missing items for clients, each URL once for all who wait.
 ///
-/// Waiting wishes of equal terms form a batch of one lane; a lane is a thread, opened on demand up
-/// to a limit.
+/// Waiting wishes of equal terms form a batch of one lane, which is a thread opened on demand.
 final class PullLanes: CachePuller {
   typealias Outcomes = [(wish: Int, PullOutcome)]
-  /// Fetches the wishes of a lane; the closure takes outcomes while others are in flight.
   typealias Work = @Sendable ([PullWish], @escaping (Outcomes) -> Void) -> Outcomes
   private typealias Completion = @Sendable (PullOutcome) -> Void
 
   private enum LaneState {
     case unopened
     case resting(Bell)
-    /// Lane about to take waiting wishes.
     case woken
     case working(since: ContinuousClock.Instant)
   }
@@ -35,7 +32,6 @@ final class PullLanes: CachePuller {
   private let together: Int
   private let work: Work
 
-  /// Makes lanes, `limit` at most, which take batches of `together` wishes at most.
   init(limit: Int, together: Int, _ work: @escaping Work) {
     self.limit = limit
     self.together = together
@@ -184,7 +180,6 @@ final class PullLanes: CachePuller {
 }
 
 extension PullWish {
-  /// Terms that wishes in a batch have in common.
   struct Terms: Hashable {
     var isStored: Bool
     var fields: ClientFields

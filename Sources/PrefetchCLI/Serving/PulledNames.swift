@@ -20,7 +20,6 @@ struct PulledNames {
     self.builder = builder
   }
 
-  /// Returns the URLs, and answers wishes that match nothing.
   mutating func urls(
     of wishes: [PullWish],
     _ replies: PullReplies
@@ -60,7 +59,6 @@ struct PulledNames {
     }
   }
 
-  /// Returns the URL from a stored list, or from a fetched one, which is added to ``lists``.
   private mutating func find(
     _ name: PullWish.Name,
     _ wish: PullWish

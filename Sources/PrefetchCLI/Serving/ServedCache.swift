@@ -105,7 +105,6 @@ final class ServedCache: CacheSource {
     generations?.endOver()
   }
 
-  /// Drops remembered lookups, since the index may have changed.
   func forget() {
     view.forget()
   }
@@ -123,7 +122,6 @@ private struct ServedFiles: Sendable {
   private let mainName: String
   private let files: [String: BundleFile]
   private let generations: ServedGenerations?
-  /// Generation; nil for an item other than a stream.
   private let generation: String?
 
   init(of record: ContentRecord, on shelf: BodyShelf, _ generations: ServedGenerations?) {

@@ -6,11 +6,9 @@ import Synchronization
 final class ServedGenerations: Sendable {
   private struct State {
     var leases: Leases?
-    /// Time of each generation's last lease.
     var keptAt: [String: Instant] = [:]
     var past: [String: (lease: Leases.Lease, foundAt: Instant)] = [:]
     var endedAt: Instant?
-    /// First failure to lease, until it is taken.
     var trouble: Failure?
     var hasTroubled = false
   }
@@ -39,7 +37,6 @@ final class ServedGenerations: Sendable {
     return (String(generation), String(path[path.index(after: slash)...]))
   }
 
-  /// Leases a generation that was just served.
   func keep(_ generation: String, on shelf: BodyShelf, _ files: () -> [BundleFile]) {
     let now = clock.now().wall
     state.withLock { state in

@@ -30,7 +30,6 @@ struct CacheLocations {
     }
   }
 
-  /// Refuses a lower cache that is the cache itself.
   func lowerDiagnostics(_ lower: [String]) -> [Diagnostic] {
     let own = FileReading.realPath(cache) ?? cache
     return lower.filter { (FileReading.realPath($0) ?? $0) == own }.map { twin in

@@ -52,7 +52,6 @@ extension CommandContext {
     return store
   }
 
-  /// Runs `work` on the cache, beside all runs.
   func changingStore<Value>(
     _ locations: CacheLocations,
     durability: Durability = .batch,

@@ -58,7 +58,6 @@ extension CommandContext {
     return FileReading.exists("\(folder)/state.sqlite")
   }
 
-  /// Returns the configuration, which may be missing, and its places.
   func configurationAndLocations(
     isRequired: Bool = false,
     allowsUnsetSecrets: Bool = false
@@ -232,7 +231,6 @@ extension CommandContext {
     }
   }
 
-  /// Opens the state for reading; nil if there is none yet.
   func readingState(_ locations: CacheLocations) throws(CommandExit) -> StateStore? {
     try reading { () throws(Failure) in
       var reports: [Diagnostic] = []
@@ -266,7 +264,6 @@ extension CommandContext {
     }
   }
 
-  /// Runs work whose failures end the command.
   func reading<Value>(_ work: () throws(Failure) -> Value) throws(CommandExit) -> Value {
     do {
       return try work()

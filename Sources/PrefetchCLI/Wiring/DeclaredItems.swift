@@ -4,8 +4,7 @@ import PrefetchManifests
 import PrefetchStore
 import PrefetchSystem
 
-/// Declarations of single items, known without requests: inline, from a local file, or from the
-/// manifest that the last run stored.
+/// Declarations of single items, known without requests: inline, local or stored by the last run.
 struct DeclaredItems {
   struct Declaration {
     /// Copy of the segment: inline, without headers, which the entry has.
@@ -27,10 +26,8 @@ struct DeclaredItems {
     }
   }
 
-  /// Warnings about manifests that could not be read.
   private(set) var warnings: [Diagnostic] = []
   private var byURL: [String: [Declaration]] = [:]
-  /// Declarations of ad spaces by zone, for any tag.
   private var byZone: [String: [Declaration]] = [:]
 
   subscript(url: WebURL) -> [Declaration] {
@@ -44,7 +41,6 @@ struct DeclaredItems {
 
   init() {}
 
-  /// Copy without digests and sizes.
   var withoutBodies: Self {
     changed {
       $0.digests = []
@@ -52,7 +48,6 @@ struct DeclaredItems {
     }
   }
 
-  /// Returns a copy with these request headers, which replace declared ones of the same names.
   func overridingHeaders(with fields: [HeaderField]) -> Self {
     changed { $0.headers = fields + RequestFields.missing($0.headers, in: fields) }
   }
@@ -176,7 +171,6 @@ struct DeclaredItems {
 
   // MARK: Ids
 
-  /// Returns entries with an id or `PROVIDER/ID`, stored or not.
   static func entries(
     named name: String,
     by builder: RequestBuilder,
@@ -208,7 +202,6 @@ struct DeclaredItems {
     return id == name || entry.provider.map { "\($0)/\(id)" == name } ?? false
   }
 
-  /// Returns segments without a stored list of their present URL.
   static func segmentsWithoutStoredList(
     by builder: RequestBuilder,
     in store: DiskStore?

@@ -4,8 +4,7 @@ import PrefetchDocuments
 import PrefetchStore
 import PrefetchSystem
 
-/// States of declared items without a body, known without requests; they have no rows, so a run
-/// over a million items writes none.
+/// States of declared items without a body, which have no rows: a million of them cost no writes.
 struct DeclaredStates {
   struct Item {
     var segments: [String]
@@ -24,9 +23,7 @@ struct DeclaredStates {
   }
 
   private(set) var items: [Item] = []
-  /// Index into ``items`` by URL.
   private(set) var indexByURL: [String: Int] = [:]
-  /// Items already counted for sources and categories.
   private var counted: Set<URLKey> = []
   /// Number of items by segment and state, stored ones included.
   private(set) var counts: [String: [ItemState: Int]] = [:]

@@ -8,7 +8,6 @@ struct EngineRun {
   let context: CommandContext
   let builder: RequestBuilder
   let store: any ContentStore
-  /// Folders of bodies in the cache and its lower layers.
   let bodies: BodyPaths
   let circumstances: MachineCircumstances
   var memory = HostMemory.none
@@ -17,7 +16,6 @@ struct EngineRun {
   var stop: any StopSignal = ProcessStop()
   var files = SystemFiles()
   var trees: PublishedTrees?
-  /// Finds what is in the way of published files; for dry runs.
   var foresight: TreeForesight?
   var observers: [any RunObserver] = []
   var isTraced = false

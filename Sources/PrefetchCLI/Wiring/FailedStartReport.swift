@@ -40,7 +40,6 @@ struct FailedStartReport {
 
 /// Facts that are known before a run, for reports of one that never begins.
 final class PendingRun {
-  /// Configuration as read, valid or not.
   var configuration: LoadedConfiguration?
   private(set) var engine: EngineOptions?
   private(set) var isPlan = false

@@ -86,14 +86,12 @@ final class HistoryRecorder: RunObserver {
     }
   }
 
-  /// Writes the rest, and throws the first failure.
   func finish() throws(Failure) {
     write()
     if failure == nil, !downloads.isEmpty { try state.record(downloads, at: latest) }
     if let failure { throw failure }
   }
 
-  /// Whether to record an item; an interrupted one is no news.
   private func isNews(_ item: ItemResult) -> Bool {
     item.outcome?.isNews == true && !item.url.isEmpty && !item.isInterrupted
   }

@@ -26,7 +26,6 @@ struct HostMemory {
     lessons = try state.protocolLessons(configuration: Self.fingerprint(loaded), at: now)
   }
 
-  /// Sets the facts for transfers; the gates are for the engine.
   func apply(to settings: inout TransportSettings) {
     settings.lessons = lessons
   }

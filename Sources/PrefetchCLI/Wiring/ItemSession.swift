@@ -4,9 +4,7 @@ import PrefetchStore
 import PrefetchSystem
 import PrefetchTransfer
 
-/// Open cache, state and connections for single items, of a command or a server's lane.
-///
-/// Opened for reading, and for writing before the first fetch; one thread at a time uses a session.
+/// Open cache, state and connections for single items; one thread at a time uses a session.
 final class ItemSession: @unchecked Sendable {
   let context: CommandContext
   let loaded: LoadedConfiguration
@@ -32,7 +30,6 @@ final class ItemSession: @unchecked Sendable {
 
   // MARK: The cache
 
-  /// Returns the open store, opened for reading at first; nil if there is no cache yet.
   func store() throws(CommandExit) -> DiskStore? {
     if let written = stillWritten() { return written }
     if let reading { return reading }
@@ -78,7 +75,6 @@ final class ItemSession: @unchecked Sendable {
     return state
   }
 
-  /// Returns the facts about hosts that earlier runs recorded; none if the state cannot be read.
   func hostMemory() -> HostMemory {
     if isLasting { _ = try? writingState() }
     var reports: [Diagnostic] = []
@@ -89,7 +85,6 @@ final class ItemSession: @unchecked Sendable {
 
   // MARK: Connections
 
-  /// Returns the session's transport, made on first use.
   func transport(_ make: () throws(Failure) -> CurlTransport) throws(Failure) -> CurlTransport {
     if let connections {
       connections.forgetAllowances()

@@ -15,19 +15,15 @@ struct LicenseStatus {
   var failure: Failure?
   /// Failure of a renewal while the earlier registration is valid.
   var renewalFailure: Failure?
-  /// Deferral that ends by time.
   var deferral: Deferral?
   var expires: Instant?
   var bundleID: String?
   var publisher: PublisherPolicy?
   var diagnostics: [Diagnostic] = []
-  /// Requests to the endpoint in this run.
   var requests: Int64 = 0
   var wireBytes: Int64 = 0
-  /// Whether the server gave a definite answer.
   var hasResponse = false
 
-  /// Status without a license, which restricts nothing.
   static let none = LicenseStatus()
 
   private init() {}
@@ -76,7 +72,6 @@ struct LicenseStatus {
     }
   }
 
-  /// Makes the status of an endpoint that the license may not be sent to.
   init(forbidden failure: Failure, of setup: LicenseSetup) {
     self.failure = failure
     withheld = WithheldOrigin(origin: setup.url.origin, reason: .failed(failure))

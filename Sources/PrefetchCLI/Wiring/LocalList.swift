@@ -15,7 +15,6 @@ struct LocalList {
     self.path = path
   }
 
-  /// Returns the tool that wrote a segment's list; nil if unknown.
   static func tool(of declaration: SegmentDeclaration) -> ListTool? {
     switch declaration.source {
     case .inline: return nil
@@ -74,7 +73,6 @@ struct LocalList {
     }
   }
 
-  /// Returns how the list differs from the last run's; nil if unchanged or unknown.
   func change(since record: SegmentRecord?, limit: Int64) -> String? {
     guard let record, record.manifestURL != nil, !record.validators.isEmpty else { return nil }
     do throws(FileReading.Fault) {

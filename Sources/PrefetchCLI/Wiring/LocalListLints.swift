@@ -60,7 +60,6 @@ struct LocalListLints {
     return Finding(message: isNamed ? failure.message : "`\(list.path)`: \(failure.message)")
   }
 
-  /// Returns the list's hosts to which plain HTTP is refused, each once.
   private func refusals(_ manifest: Manifest) -> [Finding] {
     var hosts: Set<String> = []
     let urls = manifest.entries.allOrigins + manifest.furtherDocuments.map(\.url)

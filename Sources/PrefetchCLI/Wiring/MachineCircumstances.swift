@@ -13,7 +13,6 @@ final class MachineCircumstances: Circumstances {
 
   private let context: CommandContext
   private let loaded: LoadedConfiguration
-  /// Opens the state to remember facts; returns nil if there is none.
   private let state: () throws(Failure) -> StateStore?
 
   /// Longest age of a program's answer before it is started again.

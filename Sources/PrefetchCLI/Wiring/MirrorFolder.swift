@@ -19,7 +19,6 @@ struct MirrorFolder {
     "\(path)/\(MirrorRules.ownFolder)"
   }
 
-  /// Link to the current tree of an atomic mirror.
   var current: String { "\(path)/current" }
 
   /// Creates missing folders; the mirror's own are private.
@@ -38,13 +37,11 @@ struct MirrorFolder {
     loaded?.configuration.segments.lazy.compactMap { path($0.declaration.publishing) }.first
   }
 
-  /// Whether a path is the mirror's own folder.
   static func isOwn(_ folder: String, of rules: PublishingRules?) -> Bool {
     path(rules).map { folder == "\($0)/\(MirrorRules.ownFolder)" } ?? false
   }
 
-  /// Returns the options that `explain` needs for a mirror's item; the index knows lists by URL
-  /// only, so a local one is named.
+  /// Returns the options for `explain`; a local list is named, since the index has only URLs.
   static func explanationOptions(
     _ loaded: LoadedConfiguration,
     _ locations: CacheLocations

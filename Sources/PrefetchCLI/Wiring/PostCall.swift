@@ -5,7 +5,6 @@ import PrefetchTransfer
 /// A POST to one server, under the rules of all requests.
 struct PostCall {
   let url: WebURL
-  /// Body of the request: JSON text.
   let body: [UInt8]
   let headers: [HeaderField]
   /// Names for messages: receiver and content.

@@ -81,7 +81,6 @@ package enum Program {
     }
   }
 
-  /// Ends a command that could not begin with a monitoring system's line and status.
   private static func monitored(_ status: Int32, _ console: Console) -> Int32 {
     let reason = console.startFailure?.diagnostics.first { $0.severity == .error }?.message
     let line = MonitoringLine(unknown: reason ?? "`prefetch status` ended with \(status)")

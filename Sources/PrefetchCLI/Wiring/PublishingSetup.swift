@@ -111,7 +111,6 @@ enum PublishingSetup {
     [a, b].contains("/") || a == b || a.hasPrefix(b + "/") || b.hasPrefix(a + "/")
   }
 
-  /// Resolves symbolic links as far as the path exists.
   static func real(_ path: String) -> String {
     var missing: [Substring] = []
     var components = path.split(separator: "/")

@@ -17,7 +17,6 @@ struct RegistrationCall {
     var hasResponse = false
   }
 
-  /// Returns nil if the program was asked to stop.
   func perform() throws(Failure) -> Outcome? {
     let call = PostCall(
       url: setup.url,
@@ -40,7 +39,6 @@ struct RegistrationCall {
     )
   }
 
-  /// Returns why the license may not be sent to a URL; nil if it may.
   static func objection(
     to url: WebURL,
     _ policy: RunPolicy,

@@ -12,9 +12,7 @@ struct RequestBuilder {
   var netrc: Netrc?
   /// Hosts of typed URLs, trusted like those of the configuration.
   var typedHosts: Set<String> = []
-  /// Policy of the publisher that gave the license.
   var publisher: PublisherPolicy?
-  /// Request headers of the server's client.
   var clientFields: [HeaderField] = []
 
   func request(
@@ -36,7 +34,6 @@ struct RequestBuilder {
     return request
   }
 
-  /// Policy of the configuration, with options and publisher's policy applied.
   var policy: RunPolicy {
     var policy = configuration.policy
     policy.transportSecurity = configuration.transportSecurity.effective
@@ -121,7 +118,6 @@ struct RequestBuilder {
     return table
   }
 
-  /// Completes manifest rules from other sections and the machine.
   private func finish(_ rules: inout ManifestRules, of segment: Segment) {
     let download = configuration.download
     rules.privateModules = environment["GONOPROXY"] ?? environment["GOPRIVATE"] ?? ""
@@ -147,7 +143,6 @@ struct RequestBuilder {
 
   // MARK: Network
 
-  /// Sets the network rules of the run, narrowed by the publisher.
   func applyNetwork(to request: inout RunRequest, publisher: NetworkPolicy?) {
     request.policy.network = network(publisher: publisher)
     // A list may need a calendar where the configuration does not.

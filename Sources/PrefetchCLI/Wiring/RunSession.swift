@@ -12,11 +12,9 @@ struct RunSession {
   let loaded: LoadedConfiguration
   let locations: CacheLocations
   let engine: EngineOptions
-  /// Names or globs of segments; empty selects all.
   var selection: [String] = []
   var isPlan = false
   var probesItems = true
-  /// Whether unchanged items are listed individually.
   var listsKept = false
   /// Shard that the run does; nil for all items.
   var shard: Shard?
@@ -59,7 +57,6 @@ struct RunSession {
     )
   }
 
-  /// Runs; a full disk or a locked cache still gives a report.
   private func reconcile(_ events: EventSink?) throws(Failure) -> Report {
     do throws(Failure) {
       return try reconcileWithRoom(events)
@@ -162,7 +159,6 @@ struct RunSession {
     )
   }
 
-  /// Marks items as failed that another process has removed during the run.
   private func markLostBodies(from store: DiskStore, in report: inout Report) throws(Failure) {
     // Another process may have removed the older copy of a failed item.
     for (index, item) in report.items.enumerated()
@@ -319,7 +315,6 @@ struct RunSession {
     return left
   }
 
-  /// Adds existing trees that this run did not publish again.
   private func addUnchangedTrees(
     _ segments: [SegmentDeclaration],
     _ trees: PublishedTrees,
@@ -333,7 +328,6 @@ struct RunSession {
     }
   }
 
-  /// Whether network rules defer all selected segments.
   func isDeferred(_ selected: [Segment], _ state: StateStore) throws(Failure) -> Bool {
     let names = Set(selected.map(\.name))
     let view = try NetworkView(context: context, loaded: loaded, state: state, looksAtAll: false)
@@ -383,7 +377,6 @@ struct RunSession {
     selection.isEmpty || selection.contains { Glob.matches($0, name) }
   }
 
-  /// Returns segments of this identity that are stored but not subscribed any longer.
   private func forgotten(
     _ subscriptions: Subscriptions,
     _ store: any ContentStore

@@ -8,7 +8,6 @@ struct SegmentSelection {
     patterns.isEmpty || patterns.contains { Glob.matches($0, name) }
   }
 
-  /// Reports patterns that match no segment, before any work.
   func diagnostics(among known: [String]) -> [Diagnostic] {
     patterns.filter { pattern in !known.contains { Glob.matches(pattern, $0) } }.map { name in
       Diagnostic(

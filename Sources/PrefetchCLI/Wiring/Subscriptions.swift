@@ -85,7 +85,6 @@ struct Subscriptions {
     )
   }
 
-  /// Returns subscribed segments from the manifest template that are not in the file.
   private static func undeclared(
     _ remembered: Set<String>,
     _ loaded: LoadedConfiguration

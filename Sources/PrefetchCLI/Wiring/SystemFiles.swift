@@ -3,7 +3,6 @@ import PrefetchSystem
 
 final class SystemFiles: LocalFiles {
   static let standardInput = "/dev/stdin"
-  /// Path and bytes of a stream that has been read.
   private let held: (path: String, bytes: [UInt8])?
 
   init() {

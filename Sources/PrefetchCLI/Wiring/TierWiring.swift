@@ -55,7 +55,6 @@ extension RequestBuilder {
     return try? WebURL("\(url.scheme.rawValue)://\(url.authority)\(target)")
   }
 
-  /// Returns a function that adds connection rules and credentials to a request.
   func equipment(
     _ settings: TierSettings,
     _ clock: any Clock
@@ -88,7 +87,6 @@ extension RequestBuilder {
     return HeaderField("Authorization", value)
   }
 
-  /// Returns the signature with configured or `AWS_…` credentials; nil without any.
   func bucketSignature(_ settings: TierSettings) -> BucketSignature? {
     let given = settings.credentials.map { secret in
       secret.value.split(separator: ":", maxSplits: 2).map(String.init)

@@ -30,7 +30,6 @@ struct HTMLBytes {
     ]
   }
 
-  /// Sums bytes into columns, at most one per span and few enough to be visible.
   private func columns(over length: Duration) -> [Int64] {
     let span = timeline.span.microseconds
     let spans = max(1, (length.microseconds + span - 1) / span)

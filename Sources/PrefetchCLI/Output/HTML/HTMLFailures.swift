@@ -35,7 +35,6 @@ struct HTMLFailures {
     return lines
   }
 
-  /// Groups failures, largest group first, in stable order.
   private static func groups(_ failures: [ReportFailures.Trouble]) -> [[ReportFailures.Trouble]] {
     var groups: [[ReportFailures.Trouble]] = []
     var indices: [[String]: Int] = [:]

@@ -6,7 +6,6 @@ enum HTMLPalette {
     var dark: String
   }
 
-  /// Backgrounds.
   static let grounds = [
     Colour(name: "page", light: "#ffffff", dark: "#0f1419"),
     Colour(name: "panel", light: "#f5f7f9", dark: "#182028"),

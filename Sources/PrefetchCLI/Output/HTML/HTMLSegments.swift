@@ -49,7 +49,6 @@ struct HTMLSegments {
     ]
   }
 
-  /// Returns the row of a segment outside this run.
   private func row(left record: SegmentRecord) -> [HTMLTable.Cell] {
     let time = record.lastChecked.map { " of \(Timestamp.format($0))" } ?? ""
     let about = "<span class=\"about\">not requested; as the run\(time) left it</span>"

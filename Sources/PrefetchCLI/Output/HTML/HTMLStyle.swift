@@ -97,7 +97,6 @@ enum HTMLStyle {
     0 0/25% 100%}
     """
 
-  /// On a phone each table row is a block with labelled cells.
   private static let phone = """
     @media (max-width:46rem){
     header,main,footer{padding-left:1rem;padding-right:1rem}

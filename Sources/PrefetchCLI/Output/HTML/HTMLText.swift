@@ -11,7 +11,6 @@ struct HTMLText {
     MarkupText.escaped(Self.shortened(envelope.redacted(text)))
   }
 
-  /// Escapes text that is masked already.
   func masked(_ text: String) -> String {
     MarkupText.escaped(Self.shortened(text))
   }
@@ -77,7 +76,6 @@ struct HTMLText {
     }
   }
 
-  /// Formats a number with at most `decimals` decimals and no trailing zeros.
   static func decimal(_ value: Double, decimals: Int) -> String {
     let scale = decimals == 1 ? 10 : 100
     let whole = Int((value * Double(scale)).rounded())

@@ -50,7 +50,6 @@ struct TransferPhases {
     add(.receiving, until: total, of: total, &reached)
   }
 
-  /// Returns the phase in which an unanswered transfer ended.
   private static func last(_ request: RequestResult) -> Phase {
     guard !request.figures.wasSent else { return .waiting }
     switch request.failure?.code {
