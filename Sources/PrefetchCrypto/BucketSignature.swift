@@ -5,7 +5,6 @@ package import PrefetchCore
 package struct BucketSignature: Sendable {
   package var accessKey: String
   package var secretKey: Secret
-  /// Token of temporary credentials.
   package var sessionToken: Secret?
   package var region: String
   package var service = "s3"
@@ -25,7 +24,6 @@ package struct BucketSignature: Sendable {
     package var path: String
     package var query: String?
     package var headers: [HeaderField] = []
-    /// SHA-256 of the body, which may be empty.
     package var payload: ContentDigest
 
     package init(_ method: String, host: String, path: String, payload: ContentDigest) {
@@ -36,7 +34,6 @@ package struct BucketSignature: Sendable {
     }
   }
 
-  /// Returns the headers to add to the request's own ones and `Host`.
   package func headers(of request: Request, at now: Instant) -> [HeaderField] {
     let time = Self.time(now)
     var added = [
@@ -75,7 +72,6 @@ package struct BucketSignature: Sendable {
     String(Timestamp.format(now).prefix(19).filter { $0 != "-" && $0 != ":" }) + "Z"
   }
 
-  /// Sorts headers by lower-case name and collapses blanks.
   private static func canonical(_ fields: [HeaderField]) -> [(name: String, value: String)] {
     fields.map { field in
       let words = field.value.split(separator: " ")

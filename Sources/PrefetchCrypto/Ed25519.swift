@@ -54,7 +54,6 @@ enum Ed25519 {
     }
   }
 
-  /// Returns the public key of a seed; nil unless the seed has 32 bytes.
   static func publicKey(of seed: [UInt8]) -> [UInt8]? {
     guard
       let key = unsafe EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nil, seed, seed.count)

@@ -83,7 +83,6 @@ package import PrefetchCore
         position = .betweenMembers
         guard unsafe inflateReset(stream) == Z_OK else { return .damaged }
       case Z_BUF_ERROR:
-        // zlib needs more input.
         return nil
       default:
         return .damaged

@@ -4,7 +4,6 @@ package import PrefetchCore
 package enum Integrity {
   package enum Fault: Error, Hashable, Sendable {
     case nothingKnown
-    /// A digest that is not base64, or has the wrong length.
     case malformed(String)
   }
 

@@ -1,7 +1,6 @@
 internal import COpenSSL
 internal import PrefetchCore
 
-/// A libcrypto digest context, reusable for one message after another.
 @safe struct MessageDigest: ~Copyable {
   private let context: OpaquePointer
   private let byteCount: Int

@@ -6,11 +6,8 @@ package enum Minisign {
     /// A malformed public key, counted from 1.
     case malformedKey(Int, Malformation)
     case malformedSignature(line: Int, Malformation)
-    /// Signed with a key that is not trusted.
     case wrongKey(signer: MinisignKeyID, trusted: [MinisignKeyID])
-    /// A trusted key signed other bytes.
     case badSignature(signer: MinisignKeyID)
-    /// The signature is valid, but its trusted comment was altered.
     case badTrustedComment(signer: MinisignKeyID)
   }
 

@@ -7,7 +7,6 @@ package struct MinisignSecretKey: Sendable {
     case malformed(line: Int, Minisign.Malformation)
     case needsPassword
     case wrongPassword
-    /// The key is unencrypted, but its public half does not match.
     case damaged
     /// The key's derivation costs more than minisign ever writes, or than memory allows.
     case tooExpensive

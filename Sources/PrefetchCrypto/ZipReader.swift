@@ -70,7 +70,6 @@ package struct ZipReader {
 
   private static let endLength = 22
 
-  /// Returns nil when the directory is truncated.
   private static func entry(
     at offset: Int,
     of file: RawSpan

@@ -66,7 +66,6 @@ struct TextCursor {
     source = text.source
   }
 
-  /// Returns the location of a byte range; its length stops at the end of the first line.
   mutating func location(fromByte start: Int, toByte end: Int) -> SourceLocation {
     if start < byte { rewind() }
     while byte < min(start, bytes.count) { advance() }
@@ -83,7 +82,6 @@ struct TextCursor {
     return location(length: ahead.scalar - scalar)
   }
 
-  /// Scalar at the last location.
   var current: Unicode.Scalar? {
     guard byte < bytes.count else { return nil }
     return String(decoding: bytes[byte..<min(byte + 4, bytes.count)], as: UTF8.self)
@@ -98,7 +96,6 @@ struct TextCursor {
       && (start == 0 || bytes[start - 1] == 0x0A || bytes[start - 1] == 0x0D)
   }
 
-  /// Returns the bytes after the next occurrence of a text, starting at the last location.
   func bytes(behind text: String) -> ArraySlice<UInt8>? {
     let text = Array(text.utf8)
     let start = bytes[byte...].indices.first { bytes[$0...].starts(with: text) }

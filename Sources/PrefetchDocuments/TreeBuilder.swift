@@ -213,7 +213,6 @@ private struct Frame {
     self.firstNode = firstNode
   }
 
-  /// Returns the earlier entry of a key; few keys are compared in turn, many through an index.
   mutating func firstUse(of text: String, isMerge: Bool) -> Use? {
     if isMerge { return mergeKey.map { Use(location: $0.location) } }
     let exact = ExactKey(text: text)

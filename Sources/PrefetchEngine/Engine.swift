@@ -244,7 +244,6 @@ package struct Engine {
     }
   }
 
-  /// A request for a few items does not read the inventory of all.
   private func readInventory(for request: RunRequest) -> Result<InventoryFacts, Failure> {
     do throws(Failure) {
       let inventory = try store.readInventory(of: request.fewURLs)
@@ -280,7 +279,6 @@ package struct Engine {
     return .prepared(prepared)
   }
 
-  /// Returns a body from local files or lost objects; unreadable ones count as missing.
   private func find(_ preparation: Preparation) -> FoundBody? {
     var found: FoundBody?
     if let file = preparation.adoptable { found = (try? adopter?.adopt(file)) ?? nil }

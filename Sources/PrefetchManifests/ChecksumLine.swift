@@ -12,7 +12,6 @@ struct ChecksumLine {
 
   var value: Value
   var name: Range<Int>
-  /// Whether the name is written with GNU's escapes.
   var isEscaped: Bool
   /// Whether the line names the hash function, as BSD's format does.
   var isTagged = false

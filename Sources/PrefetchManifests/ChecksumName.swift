@@ -19,7 +19,6 @@ enum ChecksumName {
     return name
   }
 
-  /// Percent-encodes a name into a relative URL reference.
   static func reference(_ name: String) -> String {
     var bytes: [UInt8] = []
     for byte in name.utf8 {
@@ -32,7 +31,6 @@ enum ChecksumName {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Returns whether a byte stands for itself both in a file name and in a URL.
   @inline(__always)
   static func isUnescaped(_ byte: UInt8) -> Bool {
     switch byte {

@@ -155,7 +155,6 @@ struct EntryCollector {
     return declared
   }
 
-  /// Returns an item's digests with the digests of its URLs' fragments added.
   static func digests(
     _ others: [ExpectedDigest],
     with urls: DeclaredURL...

@@ -7,7 +7,6 @@ enum FormatSniffer {
     /// A known syntax of an unknown kind; `root` is the root element of an XML document.
     case syntax(FormatRow.Syntax, root: String?)
     case page
-    /// A binary file; the message says what it is.
     case binary(String)
   }
 
@@ -46,7 +45,6 @@ enum FormatSniffer {
       } && !["true", "false", "null"].contains(String(decoding: inner, as: UTF8.self))
   }
 
-  /// Returns the message for compressed files, archives and UTF-16, known by its zeros.
   @unsafe private static func packing(_ bytes: UnsafeRawBufferPointer) -> String? {
     let marks: [([UInt8], String)] = [
       ([0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00], "it is packed with xz; of packed ones, gzip is read"),

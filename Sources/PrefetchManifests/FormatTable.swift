@@ -26,7 +26,6 @@ struct FormatRow: Sendable {
   var types: [String] = []
   /// Lower-case file names; one star stands for any characters.
   var names: [String] = []
-  /// Local names of the root elements, for XML.
   var roots: [String] = []
   /// Sets of top-level JSON keys that no other kind has together; one complete set is enough.
   var keys: [Set<String>] = []
@@ -35,7 +34,6 @@ struct FormatRow: Sendable {
   /// Beginnings of lines that no other kind of text has.
   var beginnings: [String] = []
   var advice: String?
-  /// Reader of the kind; nil for kinds that are recognized but not read.
   var read: (@Sendable (RawSpan, ManifestSource) throws(Failure) -> Manifest)?
 
   /// Whether the file name alone decides, since no reader accepts the kind.

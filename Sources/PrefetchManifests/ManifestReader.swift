@@ -31,7 +31,6 @@ package enum ManifestReader {
     return words.map { "\($0), in gzip" }
   }
 
-  /// Returns a diagnostic for each key of a native manifest that this version does not know.
   package static func unknownKeys(in bytes: RawSpan, source: ManifestSource) -> [Diagnostic] {
     guard !PackedManifest.isPacked(bytes) else {
       let inner = try? PackedManifest.unpacked(bytes, atMost: source.maximumSize)
@@ -83,12 +82,10 @@ package enum ManifestReader {
     return manifest
   }
 
-  /// Returns whether the text begins with a byte order mark, which has no meaning in UTF-8.
   private static func isMarked(_ bytes: RawSpan) -> Bool {
     unsafe bytes.withUnsafeBytes { unsafe $0.starts(with: [0xEF, 0xBB, 0xBF]) }
   }
 
-  /// Returns why documents of a known kind are not read, with advice.
   static func notRead(_ kind: DocumentKind) -> Failure {
     if kind == .hls {
       return Failure(

@@ -23,7 +23,6 @@ struct NativeItemFields {
   var strongDigest: StrongDigest?
   private var seen: UInt32 = 0
 
-  /// Whether the table's columns can hold the whole item.
   var fitsColumns: Bool {
     title.isAbsent && entityTag.isAbsent && lifetime.isAbsent && expires.isAbsent
       && integrity.isAbsent && isRequired

@@ -14,7 +14,6 @@ struct NativeItemList {
     case lines
   }
 
-  /// Largest number of JSON values in one item.
   private static let maximumNodes = 100_000
 
   private var cursor: JSONCursor
@@ -34,7 +33,6 @@ struct NativeItemList {
 
   var rejected: [RejectedEntry] { refusals.entries }
 
-  /// Reads the items from the cursor's offset; returns the offset after the list.
   mutating func read(_ form: Form) throws(Fault) -> Int {
     if form == .lines {
       while cursor.next() != 0 { try item(atMost: ManifestBounds.maximumLines) }

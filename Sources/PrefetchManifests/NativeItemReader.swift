@@ -5,7 +5,6 @@ internal import PrefetchDocuments
 struct NativeItemReader {
   let base: WebURL?
   var identifiers = IdentifierSet()
-  /// Offset of the current item's tree in the whole text.
   var itemOffset = 0
   private var position: TextPosition
   private var networkRules: Set<NetworkPolicy> = []
@@ -105,7 +104,6 @@ struct NativeItemReader {
     text.utf8.count <= ItemCaption.longest ? text : nil
   }
 
-  /// Returns whether a text fits into one line of a listing.
   static func isName(_ text: String) -> Bool {
     (1...256).contains(text.utf8.count) && text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
   }
@@ -226,8 +224,7 @@ struct NativeItemReader {
     return digests
   }
 
-  /// Returns a mapping's entries; other values but null throw, to not ignore the publisher's
-  /// intent.
+  /// Returns a mapping's entries; throws for other values but null, to heed the publisher's intent.
   private mutating func mapping(
     _ node: Node,
     _ key: String

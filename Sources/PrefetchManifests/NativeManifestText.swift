@@ -4,7 +4,6 @@ internal import PrefetchDocuments
 /// Writes a native manifest; equal facts give equal text.
 package struct NativeManifestText {
   package enum Layout: Hashable, Sendable {
-    /// A single JSON document with an item per line.
     case document
     /// The object without its items, then one item per line.
     case lines
@@ -24,7 +23,6 @@ package struct NativeManifestText {
   }
 
   package struct Item: Hashable, Sendable {
-    /// URL relative to the base.
     package var url: String
     /// Published name; nil when it equals the URL.
     package var path: String?

@@ -142,7 +142,6 @@ extension PublisherPolicy {
     return policy
   }
 
-  /// Returns the features that are switched off; unknown ones belong to other programs.
   private static func switchedOff(_ node: Node) throws(NativeNetworkRules.Fault) -> Set<Feature> {
     guard let value = node.member("features") else { return [] }
     guard let entries = value.mapping else {

@@ -17,7 +17,6 @@ extension Node {
     return scalar.text == "true" && [.boolean, .string, .unquoted].contains(scalar.kind)
   }
 
-  /// Returns the texts of a key whose value is a text or a list of texts.
   func words(_ key: String) -> [String] {
     guard let node = member(key) else { return [] }
     return node.text.map { [$0] } ?? node.sequence?.compactMap(\.text) ?? []

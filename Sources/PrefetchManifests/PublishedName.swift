@@ -3,7 +3,6 @@ internal import PrefetchCore
 enum PublishedName {
   static let maximumLength = 4096
 
-  /// Returns what is wrong with a name that ``isSafe(_:)`` rejects.
   static func objection(to name: String) -> Failure {
     if name.utf8.contains(UInt8(ascii: "\\")) {
       let shown = TreeName.visible(name)

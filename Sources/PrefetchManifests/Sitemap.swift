@@ -6,9 +6,7 @@ struct Sitemap: XMLVocabulary {
   static let maximumChildren = 1_000
   static let maximumLevel = 2
 
-  /// Number of indexes above the document.
   private let level: Int
-  /// Whether `lastmod` counts as the page's real modification time.
   private let trustsTimes: Bool
   private var isIndex = false
   private var childCount = 0

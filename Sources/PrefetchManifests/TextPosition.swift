@@ -31,7 +31,6 @@ internal import PrefetchCore
     }
   }
 
-  /// Converts a location in the rest of the text into a location in the whole text.
   func inWhole(_ location: SourceLocation) -> SourceLocation {
     var location = location
     if location.line == 1 { location.column += column - 1 }

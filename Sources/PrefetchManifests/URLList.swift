@@ -9,7 +9,6 @@ internal import PrefetchCore
     var digest: ContentDigest?
     /// Entry, made once the item has more than a URL and one SHA-256.
     var whole: ManifestEntry?
-    /// Values of `dir` and `out`, which come in any order.
     var folder: String?
     var name: String?
   }
@@ -116,7 +115,6 @@ internal import PrefetchCore
     return (DigestText.algorithm(digits: part.utf8.count) ?? .md5, String(part))
   }
 
-  /// Adds the alternate URLs, which follow the first one after tabs.
   private mutating func mirrors(_ firstTab: Int?, _ content: Range<Int>) {
     guard let firstTab, let item = pending, var whole = makeWhole(item) else { return }
     var start = firstTab + 1

@@ -7,7 +7,6 @@ protocol XMLVocabulary {
   mutating func add(_ element: XMLElement, to manifest: inout XMLManifest) throws(Failure)
 }
 
-/// Contents of an XML manifest that have been read, with their locations.
 @safe struct XMLManifest {
   var collector: EntryCollector
   var furtherDocuments: [FurtherDocument] = []
@@ -21,7 +20,6 @@ protocol XMLVocabulary {
     self.collector = collector
   }
 
-  /// Returns the location of a byte offset; cheap for increasing offsets.
   mutating func location(_ byte: Int) -> SourceLocation {
     if byte < position.offset { unsafe position = TextPosition(bytes) }
     position.move(to: byte)

@@ -185,7 +185,6 @@ package final class CacheResponder: Responder {
       body.verify() ? .now(response(held, body, status)) : replace(held, mayPull)
     }
 
-    /// Replies when the stored body is damaged or missing.
     private func replace(_ held: HeldResponse, _ mayPull: Bool) -> Reply {
       if directives.hasOnlyIfCached { return .now(timeout("damaged")) }
       if mayPull, desk.puller != nil { return pull(held, for: .miss, isDamaged: true) }
@@ -259,7 +258,6 @@ package final class CacheResponder: Responder {
       return whole.isNamed(file) ? give(whole, CacheStatus(.hit)) : .now(desk.absence)
     }
 
-    /// Returns a wish for this client's own response; nil if the pulled one is that already.
     private func closerWish(than wish: PullWish, after pulled: HeldResponse) -> PullWish? {
       guard pulled.opening == nil else { return nil }
       let fields = request.fields.named(by: pulled.record.variance)

@@ -49,7 +49,6 @@ package protocol HeldBody: Sendable {
 }
 
 package protocol OpenBody: Sendable {
-  /// Whether the body was hashed and has not changed since.
   var isVerified: Bool { get }
   func verify() -> Bool
   func descriptor() -> ServedDescriptor
@@ -62,7 +61,6 @@ package struct PullWish: Hashable, Sendable {
   /// Use of the stored response.
   package enum Use: Hashable, Sendable {
     case afterRequest
-    /// The fresh response is used if the client's headers select it.
     case ifSelected
     /// The response is used if the client's headers select it; no server may be asked.
     case onlyIfSelected
@@ -76,18 +74,15 @@ package struct PullWish: Hashable, Sendable {
   /// URL of the stored response to revalidate or replace; nil when nothing is stored.
   package var url: String?
   package var name: Name?
-  /// Address in the client's request.
   package var address: String
   package var damaged: ContentDigest?
   package var hasNoCache = false
   package var use = Use.afterRequest
-  /// Client headers that the stored response depends on.
   package var fields = ClientFields()
 }
 
 package struct PullOutcome: Sendable {
   package enum Result: Sendable {
-    /// The response is stored, was confirmed, or came and may not be stored.
     case held(HeldResponse)
     /// The stored response cannot be used, and no server may be asked.
     case unasked

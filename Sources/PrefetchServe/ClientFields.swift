@@ -16,7 +16,6 @@ package struct ClientFields: Hashable, Sendable {
     fields.filter { RequestHeader.isHarmless($0.name) }
   }
 
-  /// Headers for the origin that the client addressed, and for no other.
   package var ofFirstOrigin: [HeaderField] {
     fields.filter { !RequestHeader.isHarmless($0.name) }
   }
@@ -34,7 +33,6 @@ package struct ClientFields: Hashable, Sendable {
     fields.allSatisfy(other.fields.contains)
   }
 
-  /// Returns whether different clients may get different responses.
   static func select(_ variance: Variance?) -> Bool {
     names(of: variance).contains { $0 == Variance.anything || RequestHeader.mayComeFromClient($0) }
   }
@@ -43,7 +41,6 @@ package struct ClientFields: Hashable, Sendable {
     Set(variance?.hops.flatMap(\.names) ?? [])
   }
 
-  /// Returns whether a header expresses a preference; `*` does not.
   private static func says(_ field: HeaderField) -> Bool {
     guard RequestHeader.isValue(field.value) else { return false }
     switch field.name.lowercased() {

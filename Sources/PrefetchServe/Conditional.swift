@@ -1,7 +1,6 @@
 internal import PrefetchCore
 
 struct ServedVersion: Hashable, Sendable {
-  /// Entity tag with quotes, and with `W/` when weak.
   var etag: String?
   var modified: Instant?
   var size: Int64
@@ -118,7 +117,6 @@ enum ConditionResult: Hashable {
 }
 
 extension ServedVersion {
-  /// Returns whether the version is newer; a version without a time always is.
   fileprivate func isNewer(than instant: Instant) -> Bool {
     modified.map { $0 > instant } ?? true
   }

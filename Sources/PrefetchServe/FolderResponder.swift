@@ -75,7 +75,6 @@ struct ConditionalResponse {
     return ConditionResult(to: conditions, about: version)
   }
 
-  /// Returns the response; `described` are the headers of responses with the body.
   func response(
     with described: [(name: String, value: String)],
     body: (Range<Int64>) -> ServedResponse.Body

@@ -23,7 +23,6 @@ struct ListeningSocket: ~Copyable {
     self.descriptor = descriptor
   }
 
-  /// Takes over a listening socket from a parent process.
   init(inherited descriptor: Int32) throws(Failure) {
     let bound = try Self.boundAddress(descriptor)
     var isListening: Int32 = 0

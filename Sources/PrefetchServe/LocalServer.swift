@@ -88,7 +88,6 @@ package import PrefetchCore
   private static let connectionLimit: UInt32 = 1_024
   /// Bytes for the heads of a request and its response, cleared for each request.
   private static let headLimit = 16 << 10
-  /// Timeout of a connection without any byte.
   private static let timeoutSeconds: UInt32 = 30
 }
 

@@ -14,7 +14,6 @@ final class PendingRequest: Sendable {
   struct Progress: Sendable {
     var isSeen = false
     var received = 0
-    /// Beginning of an event's body.
     var body: [UInt8] = []
     var response: ServedResponse?
   }
@@ -138,7 +137,6 @@ final class RequestDesk: Sendable {
     }
   }
 
-  /// Returns the refusal of an event; nil for an event that may be read.
   private func refusal(ofEvent method: String, hasToken: Bool, received: Int) -> ServedResponse? {
     guard method == "POST" else {
       return .refusal(405, nil, [("Allow", "POST")] + Self.closingFields)
@@ -238,7 +236,6 @@ final class RequestDesk: Sendable {
     }
   }
 
-  /// Ends waiting requests with a refusal.
   func close() {
     let waiting = resting.withLock { resting in
       resting.isClosed = true

@@ -9,7 +9,6 @@ package struct RequestLogEntry: Sendable {
   package let fields: [HeaderField]
   package let status: Int
   package let size: Int64?
-  /// Reason from `Cache-Status`; nil when the cache was not used.
   package let reason: String?
   package let duration: Duration
 

@@ -4,7 +4,6 @@ enum RequestPath: Hashable {
   /// Relative path without empty, dot or hidden names.
   case file(String)
   case nowhere
-  /// A path with more than one interpretation, which is refused.
   case malformed
 
   init(_ raw: String) {

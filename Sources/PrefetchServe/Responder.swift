@@ -1,6 +1,5 @@
 /// Responds to a server's requests; called on the server's threads.
 package protocol Responder: Sendable {
-  /// Whether responses may depend on client headers.
   var heedsFields: Bool { get }
   func respond(to request: ServedRequest) -> Reply
 }
@@ -13,7 +12,6 @@ package enum Reply {
 
 package struct ServedRequest: Sendable {
   package var isHead = false
-  /// Target as received, with escapes and query.
   package var target: String
   package var conditions = RequestConditions()
   package var cacheControl: String?
@@ -25,12 +23,10 @@ package struct ServedRequest: Sendable {
 package struct ServedResponse: Sendable {
   package enum Body: Sendable {
     case none
-    /// Length without a body, as for HEAD.
     case unsent(length: Int64)
     case text(String)
     /// Part of a file; the server closes the descriptor.
     case file(ServedDescriptor, offset: Int64, length: Int64)
-    /// Bytes that are verified while they are sent.
     case read(any ServedReader, length: Int64)
   }
 
@@ -44,7 +40,6 @@ package struct ServedResponse: Sendable {
     self.body = body
   }
 
-  /// Returns a text response that explains a refusal.
   static func refusal(
     _ status: Int,
     _ words: String? = nil,

@@ -73,7 +73,6 @@ extension HeldResponse {
     return Freshness.believed(freshUntil, respondedAt: respondedAt, at: now).map { $0 - now }
   }
 
-  /// Returns whether the content has expired, so that no client may get it.
   func hasExpired(_ now: Instant) -> Bool {
     record.digest == nil || record.expiresAt.map { $0 <= now } ?? false
   }

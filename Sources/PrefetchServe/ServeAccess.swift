@@ -18,7 +18,6 @@ package struct ServeAccess: Sendable {
     return origin != "null" || hasToken
   }
 
-  /// Returns the target without its token; nil when the token is wrong.
   func target(_ target: String) -> (path: String, hasToken: Bool)? {
     guard let token, target.hasPrefix(Self.prefix) else { return (target, false) }
     let rest = target.dropFirst(Self.prefix.count)
@@ -45,7 +44,6 @@ package struct ServeAccess: Sendable {
     return zip(one, other).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
   }
 
-  /// Returns the CORS headers for a page of the admitted origin.
   func headers(for origin: String?, hasToken: Bool) -> [(name: String, value: String)] {
     guard self.origin != nil else { return [] }
     var headers = [(name: "Vary", value: "Origin")]
@@ -60,14 +58,12 @@ package struct ServeAccess: Sendable {
     return headers
   }
 
-  /// CORS preflight response that permits posting events.
   static let eventPermission: [(name: String, value: String)] = [
     ("Access-Control-Allow-Methods", "POST"),
     ("Access-Control-Allow-Headers", "Authorization, Content-Type"),
     ("Access-Control-Max-Age", "600"),
   ]
 
-  /// CORS preflight response that permits requests.
   static let permission: [(name: String, value: String)] = [
     ("Access-Control-Allow-Methods", "GET, HEAD"),
     (

@@ -22,7 +22,6 @@ package final class ServeCounts: Sendable {
     self.listener = listener
   }
 
-  /// Counts a response; `address` is nil when the request was not understood.
   func add(_ kind: Kind, of address: String? = nil) {
     switch kind {
     case .hit: hits.wrappingAdd(1, ordering: .relaxed)
@@ -46,7 +45,6 @@ package final class ServeCounts: Sendable {
     return figures
   }
 
-  /// Response to `/-/health`.
   var health: ServedResponse {
     let figures = figures
     let text = """

@@ -15,7 +15,6 @@ struct ServedFolder: ~Copyable, Sendable {
     close(descriptor)
   }
 
-  /// Opens a regular file; returns nil for anything else.
   func open(_ path: String) -> ServedFile? {
     var number = unsafe prefetch_open_beneath(descriptor, path, Self.flags)
     if number < 0, errno == ENOSYS || errno == EPERM { number = openByName(path) }

@@ -196,7 +196,6 @@ package enum ChildProcess {
     return fault == 0 ? .success(child) : .failure(SystemFault(number: fault))
   }
 
-  /// Returns attributes with default signals and, for `isGroup`, a group that can be killed.
   private static func defaultAttributes(isGroup: Bool = true) -> posix_spawnattr_t {
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
@@ -288,7 +287,6 @@ private final class ErrorTail {
     }
   }
 
-  /// Last line; empty when only a part of the line was kept.
   var lastLine: String {
     let begin = isCut ? tail.firstIndex(of: UInt8(ascii: "\n")) ?? tail.endIndex : tail.startIndex
     let line = tail[begin...].split(separator: UInt8(ascii: "\n")).last { line in
@@ -298,7 +296,6 @@ private final class ErrorTail {
   }
 }
 
-/// C strings that are freed with the list.
 @safe private final class WordList {
   let pointers: [UnsafeMutablePointer<CChar>?]
 

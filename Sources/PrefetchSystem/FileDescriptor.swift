@@ -45,7 +45,6 @@ struct FileDescriptor: ~Copyable {
     if let fault { throw fault }
   }
 
-  /// Reads to the end; returns nil when the data exceed the limit.
   static func readAll(
     from descriptor: Int32,
     limit: Int,

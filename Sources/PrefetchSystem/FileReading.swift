@@ -120,7 +120,6 @@ package enum FileReading {
       && access(path, W_OK | X_OK) == 0
   }
 
-  /// Returns whether the path lies on a read-only file system.
   package static func isReadOnly(_ path: String) -> Bool {
     unsafe access(path, W_OK) != 0 && errno == EROFS
   }
@@ -129,7 +128,6 @@ package enum FileReading {
     FolderListing.names(folder)
   }
 
-  /// Returns whether the content can be read only once, as with a pipe.
   package static func isStream(_ path: String) -> Bool {
     var status = stat()
     return unsafe stat(path, &status) == 0
@@ -170,7 +168,6 @@ extension FileReading.Fault {
     }
   }
 
-  /// Reason in words that follow the file's name.
   package var reason: String {
     switch self {
     case .missing: "does not exist"

@@ -2,8 +2,7 @@ internal import Glibc
 
 /// Lists the files of a folder tree by names of any bytes.
 ///
-/// Links to files inside count as files; other links are omitted, so that nothing outside is
-/// published.
+/// Links to files inside count as files; others are omitted, so nothing outside is published.
 package struct FolderWalk {
   package struct File: Hashable, Sendable {
     /// Path relative to the folder, without a leading slash.
@@ -138,7 +137,6 @@ extension FolderWalk.File {
 }
 
 extension FolderWalk {
-  /// Returns the identity of an inherited descriptor; nil unless it is a regular file.
   package static func identity(ofDescriptor number: Int32) -> Identity? {
     var status = stat()
     guard unsafe fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }

@@ -2,10 +2,8 @@ internal import Glibc
 
 /// Rule for symbolic links that the user names for output: the kernel's `fs.protected_symlinks`.
 ///
-/// The rule also holds where the kernel's rule is off: in a sticky folder such as `/tmp` another user's
-/// link is not followed, since that user would choose which file is overwritten.
+/// The rule also holds where the kernel's is off, since a link chooses the overwritten file.
 enum LinkFollowing {
-  /// Returns whether the path is a link that may be followed; throws for a forbidden link.
   static func isPermittedLink(_ path: String) throws(SystemFault) -> Bool {
     var status = stat()
     guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return false }
@@ -22,7 +20,6 @@ enum LinkFollowing {
     try isPermittedLink(path) ? 0 : O_NOFOLLOW
   }
 
-  /// Returns the path to write: the target of a permitted link, else the path itself.
   static func target(of path: String) throws(SystemFault) -> String {
     try isPermittedLink(path) ? FileReading.realPath(path) ?? path : path
   }

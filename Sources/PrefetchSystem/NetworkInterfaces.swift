@@ -61,7 +61,6 @@ package struct NetworkInterfaces: Sendable {
 
   // MARK: The way out
 
-  /// Whether any route, default or not, uses a network that is up.
   package var leadsOut: Bool {
     let routes =
       lines(of: "/proc/net/route").dropFirst().compactMap(Self.routeInterface)
@@ -107,7 +106,6 @@ package struct NetworkInterfaces: Sendable {
     return (.ethernet, "the default route goes over `\(interface)`\(what)")
   }
 
-  /// Returns the type of an interface that is not composed of others.
   private func directKind(of interface: String) -> (NetworkType?, String)? {
     let folder = "/sys/class/net/\(interface)"
     let device = lines(of: "\(folder)/uevent").first { $0.hasPrefix("DEVTYPE=") }?.dropFirst(8)

@@ -22,7 +22,6 @@ package final class PatientOutput: Sendable {
     isOwned = false
   }
 
-  /// Opens a file for appending, or a named pipe.
   package init(appendingTo path: String) throws(Failure) {
     // Opening a pipe without a reader blocks, unless it is opened for reading as well.
     var status = stat()

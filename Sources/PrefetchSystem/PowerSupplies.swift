@@ -3,7 +3,6 @@ package import PrefetchCore
 package struct PowerSupplies: Sendable {
   private let root: String
 
-  /// `root` is a prefix of `/sys`, for tests.
   package init(root: String = "") {
     self.root = root
   }

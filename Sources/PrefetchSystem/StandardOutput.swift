@@ -5,7 +5,6 @@ package import PrefetchCore
 package final class StandardOutput: TextOutputStream {
   package enum Outcome: Hashable, Sendable {
     case ok
-    /// The reader closed the descriptor, which is no error.
     case closed
     case failed(errno: Int32)
   }

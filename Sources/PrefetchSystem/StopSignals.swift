@@ -31,7 +31,6 @@ package enum StopSignals {
     readingCount.subtract(1, ordering: .relaxed)
   }
 
-  /// Number of the signal that requested the stop.
   package static var pending: Int32? {
     let signal = firstSignal.load(ordering: .relaxed)
     return signal == 0 ? nil : signal
@@ -72,7 +71,6 @@ private func handleSignal(_ signal: Int32) {
 
 private let readingCount = Atomic<Int>(0)
 
-/// Seconds until a pending signal ends a slow reading.
 private let slowReadingLimit: UInt32 = 1
 
 private func endSlowReading(_ alarm: Int32) {

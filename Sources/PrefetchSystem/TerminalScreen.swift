@@ -15,7 +15,6 @@ package enum TerminalScreen {
     return Size(columns: Int(size.ws_col), rows: Int(size.ws_row))
   }
 
-  /// Returns whether this process is in the terminal's foreground group.
   package static func isForeground(_ descriptor: Int32) -> Bool {
     let group = tcgetpgrp(descriptor)
     return group < 0 || group == getpgrp()
@@ -23,7 +22,6 @@ package enum TerminalScreen {
 
   package static let erasure = "\r\u{1B}[J"
 
-  /// Returns the sequence that draws the lines and returns the cursor to their start.
   package static func drawing(_ lines: [String]) -> String {
     // Each line clears its own rest, which avoids flicker.
     let text = lines.map { "\($0)\u{1B}[K" }.joined(separator: "\r\n")
@@ -32,7 +30,6 @@ package enum TerminalScreen {
     return "\u{1B}[?7l\r\(text)\u{1B}[J\(up)\r\u{1B}[?7h"
   }
 
-  /// Records whether a signal handler has lines to erase.
   package static func setDrawn(_ isDrawn: Bool) {
     areLinesDrawn.store(isDrawn, ordering: .relaxed)
   }

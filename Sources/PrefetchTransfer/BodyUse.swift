@@ -6,12 +6,10 @@ enum BodyUse: Hashable, Sendable {
   /// The whole body; `mayBreakOff` says whether its rest could be requested later.
   case whole(mayBreakOff: Bool)
   case decoded
-  /// The rest of a kept part.
   indirect case rest(of: PartialBody)
   /// The kept part is the whole body; no bytes follow.
   indirect case complete(PartialBody)
 
-  /// Returns the use of a body; throws when the response does not fit the request.
   static func of(
     _ head: ResponseHead,
     to queued: QueuedRequest,

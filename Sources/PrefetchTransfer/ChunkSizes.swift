@@ -17,7 +17,6 @@ struct ChunkSizes {
   private var left: UInt64 = 0
   private var line: [UInt8] = []
 
-  /// Reads raw bytes; returns the first invalid size.
   mutating func read(_ bytes: RawSpan) -> String? {
     var index = 0
     while index < bytes.byteCount {

@@ -21,8 +21,7 @@ package final class CurlTransport: Transport {
     var isUrgent = false
   }
 
-  /// Starts the workers; `wait` returns after `longestWait` at the latest, so that a caller sees
-  /// its own flags in time.
+  /// Starts the workers; `wait` returns after `longestWait` at the latest.
   package init(
     settings: TransportSettings,
     staging: any BodyStaging & Sendable,
@@ -93,7 +92,7 @@ package final class CurlTransport: Transport {
     workers = []
   }
 
-  // // MARK: Transport
+  // MARK: Transport
 
   package func start(_ request: TransferRequest) {
     let assignment = shares.assign(request.url)

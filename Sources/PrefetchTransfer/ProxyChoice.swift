@@ -17,7 +17,6 @@ struct ProxyChoice: Hashable, Sendable {
     }
   }
 
-  /// Whether the connection to the proxy itself uses TLS.
   var isEncrypted: Bool {
     url.prefix(8).lowercased() == "https://"
   }

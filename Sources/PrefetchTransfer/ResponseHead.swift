@@ -97,7 +97,6 @@ struct BodyMarks {
     }
   }
 
-  /// Returns nil for a value that needs a closer look.
   private static func number(_ value: RawSpan) -> Int64? {
     guard !value.isEmpty, value.byteCount <= 18 else { return nil }
     var number: Int64 = 0

@@ -1,7 +1,6 @@
 internal import PrefetchCore
 
-/// Parses header lines up to the final head; stricter than libcurl where two readers could
-/// understand a response differently.
+/// Parses header lines up to the final head; stricter than libcurl where readers could disagree.
 final class ResponseHeadParser {
   static let maximumFields = 300
   static let maximumBytes = 102_400
@@ -25,7 +24,6 @@ final class ResponseHeadParser {
     hasFoldedLine = false
   }
 
-  /// Reads one line with its end; returns the head when the line completes it.
   func receive(_ line: RawSpan) throws(ResponseFault) -> ResponseHead? {
     byteCount += line.byteCount
     guard byteCount <= Self.maximumBytes else { throw .tooManyBytes }

@@ -12,20 +12,17 @@ final class RunningTransfer {
   private static let maximumExpansion: Int64 = 1_000
 
   enum Completion {
-    /// libcurl is done; the failure is libcurl's, if any.
     case concluded(Failure?)
     /// The transfer is dropped without a response's end.
     case brokenOff(Failure)
   }
 
   private(set) var queued: QueuedRequest
-  /// Whether the request asks for the rest of a kept part.
   private(set) var isContinuing = false
   private let staging: any BodyStaging
   private let parser = ResponseHeadParser()
   /// Head of the response; outdated while `version` is nil.
   private var head: ResponseHead?
-  /// Version of the response; nil until the head is complete.
   private(set) var version: ResponseHead.Version?
   private var use = BodyUse.dropped
   /// Sink of the body; a closed sink may be reused for the next body.
@@ -43,7 +40,6 @@ final class RunningTransfer {
   private var codedSize: Int64 = 0
   /// Bytes still accepted beyond an allowance, since libcurl had already read them.
   private var overdraft: Int64 = 0
-  /// Whether bytes came that are not part of the response.
   private var hasExcess = false
   private var chunkSizes = ChunkSizes()
   /// Whether the body's end may be an accident, so that HTTP/1.1 may help.
@@ -95,7 +91,6 @@ final class RunningTransfer {
     upload?.position = 0
   }
 
-  /// Whether this program, not libcurl, ended the transfer.
   var isGivenUp: Bool { failure != nil }
 
   var continued: PartialBody? { isContinuing ? queued.request.partial : nil }
@@ -168,8 +163,7 @@ final class RunningTransfer {
     }
   }
 
-  /// Returns whether a body could be cut unseen: a stream reset without an error looks complete to
-  /// libcurl.
+  /// Returns whether a cut could pass unseen: to libcurl, a reset without error is complete.
   private func lacksKnownEnd(_ head: ResponseHead) -> Bool {
     guard case .stream = head.framing, case .whole = use else { return false }
     return queued.needsKnownEnd
@@ -215,8 +209,7 @@ final class RunningTransfer {
     }
   }
 
-  /// Records bytes behind the response, which could pass for the next one: neither this response
-  /// nor its connection is used.
+  /// Records bytes behind the response; neither the response nor its connection is used.
   func recordExcess() {
     hasExcess = true
   }

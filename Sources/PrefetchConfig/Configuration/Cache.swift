@@ -99,8 +99,6 @@ extension Configuration {
 }
 
 extension ValueType where Value == Int64? {
-  /// Reports a tiny size, mostly a forgotten unit, since the SDKs' guides took numbers for
-  /// kilobytes.
   fileprivate var notTiny: Self {
     checked { limit, node, decoder in
       guard let bytes = limit, let text = node.scalar?.text else { return }
@@ -123,7 +121,6 @@ extension ValueType where Value == Int64? {
 }
 
 extension LoadedConfiguration {
-  /// Diagnostic about a tiny cache size: a note in every command, a warning in `check`.
   package static let tinyCacheCode: Diagnostic.Code = "config.bare-number"
 }
 

@@ -26,7 +26,6 @@ package struct Configuration: Sendable {
   package var segments: [Segment] = []
   package var accept: [ExitStatus] = []
   package var registration = Registration()
-  /// Marker that identifies push payloads for this program.
   package var pushMarker = "mapsdk"
   package var hooks: [String: Hook] = [:]
   /// Policy of runs; the machine, a license and options may still change it.
@@ -67,8 +66,7 @@ extension Configuration {
     decoder.warnOfPrivateName(name, at: facts.keyNode(of: "name"))
   }
 
-  /// Returns the hint for a key that is written somewhere inside the configuration and belongs at its
-  /// top; nil for every other key.
+  /// Returns the hint for a key that belongs at the configuration's top; nil for other keys.
   static func topLevelHint(of key: String, example: (String) -> String) -> String? {
     table.shape.key(spelled: key).map {
       "it is a key of the whole configuration: \(example($0.name))"
@@ -175,7 +173,6 @@ extension ValueType where Value == Int {
 }
 
 extension ValueType where Value == ExitStatus {
-  /// Exit statuses that may be accepted.
   fileprivate static var finding: Self {
     let findings: [ExitStatus] = [.incomplete, .nothing, .unavailable, .deferred]
     return .words(findings.map { ($0.name, $0) })

@@ -46,7 +46,6 @@ extension Segment {
 }
 
 extension ValueType where Value == String {
-  /// Name of an ad space, which becomes part of file names.
   fileprivate static var adSpace: Self {
     scalar(
       "a name of an ad space",

@@ -290,7 +290,6 @@ extension ValueType where Value == String {
     return .words(types.map { ($0, $0) })
   }
 
-  /// A path that cannot leave its folder.
   static var relativePath: Self {
     scalar(
       "a relative path",
@@ -310,7 +309,6 @@ extension ValueType where Value == String {
 }
 
 extension ValueType where Value == JSONValue {
-  /// Any value, with scalars typed by the syntax.
   static var anything: Self {
     Self(shape: .anything, decode: { node, _ in value(of: node) }, encode: { $0 })
   }

@@ -39,7 +39,6 @@ package struct NetworkRules: Hashable, Sendable {
     return rules
   }
 
-  /// Network policy for the core, without the time zone.
   package var policy: NetworkPolicy {
     var policy = NetworkPolicy()
     if let allow, !allow.contains(.any) {
@@ -170,7 +169,6 @@ extension ValueType where Value == ClockWindow {
 }
 
 extension ValueType where Value == String {
-  /// Name of a time zone; a later check finds out whether the machine has it.
   static var timeZone: Self {
     scalar(
       "a time zone such as `Europe/Berlin`",

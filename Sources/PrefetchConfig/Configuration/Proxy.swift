@@ -2,7 +2,6 @@ import PrefetchCore
 import PrefetchDocuments
 
 extension ValueType where Value == TransportSettings.Proxy {
-  /// A proxy, no proxy, or the proxies of the environment, which are read later.
   static var proxy: Self {
     scalar(
       "a proxy URL, `env` or `none`",
@@ -39,7 +38,6 @@ private struct ProxyURL {
 
   private let scheme: String
   private let host: Substring
-  /// User name and password, without the `@`.
   private let user: Substring?
 
   init(_ text: String) throws(ValueComplaint) {

@@ -1,8 +1,6 @@
 import PrefetchCore
 import PrefetchDocuments
 
-// Keys about single requests: redirects, retries and transports.
-
 extension RedirectPolicy {
   static let table = ObjectType(Self(), name: "redirects") {
     Field("follow", \.isFollowing, .boolean).help("Whether to follow redirects")

@@ -9,7 +9,6 @@ package struct SecurityRules: Sendable {
   /// Pins from `NSPinnedDomains`, which are merged into `tls.pins` after reading.
   var pinnedDomains: [String: PinTable.Rule] = [:]
 
-  /// Rules with their exceptions, as the core evaluates them.
   package var effective: TransportSecurity {
     var security = general
     security.exceptions = ExceptionTable(exceptions.mapValues(\.rule))
@@ -62,7 +61,6 @@ package struct PlainHost: Sendable {
 }
 
 extension Configuration {
-  /// Reports hosts that have both `allow_http` and an exception, which contradict each other.
   static func checkPlainHosts(
     _ configuration: Configuration,
     _ facts: ObjectFacts,

@@ -2,18 +2,15 @@ package import PrefetchCore
 import PrefetchDocuments
 
 package struct Segment: Sendable {
-  /// Declaration for the core; `manifest` and `urls` decide its source.
   package var declaration = SegmentDeclaration(name: "", source: .inline([]))
   /// Manifest, from the key or from the `manifests` template; nil when `urls` has the items.
   package var manifest: ManifestLocation?
   package var urls: [InlineEntry] = []
   package var isInitial = false
   package var network: NetworkRules?
-  /// Behavior of items; nil for the value of `download.behavior`.
   package var behavior: ItemBehavior?
   /// Keys that must sign the manifest; nil for those of the configuration.
   package var manifestKeys: [String]?
-  /// Ad space under which the segment's only tag is stored.
   package var adSpace: String?
 
   package var name: String { declaration.name }

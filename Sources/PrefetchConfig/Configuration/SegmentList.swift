@@ -25,7 +25,6 @@ extension Configuration {
     }
   }
 
-  /// Reports an id that one provider uses for two URLs.
   private static func checkIDs(
     of entries: [InlineEntry],
     at nodes: [Node],

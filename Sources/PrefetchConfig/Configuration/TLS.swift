@@ -88,7 +88,6 @@ extension PinTable.Rule {
   }
   .checking(recordLocation)
 
-  /// Keys of a pin in Apple's spelling.
   static let appleTable = ObjectType(Self(), name: "apple_pin") {
     Field("NSIncludesSubdomains", \.includesSubdomains, .strictBoolean)
       .help("Whether the pins also cover names one label below")
@@ -102,7 +101,6 @@ extension PinTable.Rule {
   }
   .checking(recordLocation)
 
-  /// Returns whether two entries have the same content, wherever they stand.
   func says(_ other: Self) -> Bool {
     var other = other
     other.location = location
@@ -120,7 +118,6 @@ extension PinTable.Rule {
 }
 
 extension ValueType where Value == ContentDigest {
-  /// Apple's mapping with one key around a digest.
   fileprivate static var pinnedIdentity: Self {
     let type = ObjectType(Identity(), name: "identity") {
       Field("SPKI-SHA256-BASE64", \.digest, .publicKeyDigest).help("Digest of the public key")

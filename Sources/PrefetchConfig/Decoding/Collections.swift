@@ -34,7 +34,6 @@ extension ValueType {
     )
   }
 
-  /// A list, or a single value in place of a list with one element.
   static func oneOrMore<Element: Sendable>(
     _ element: ValueType<Element>
   ) -> Self where Value == [Element] {

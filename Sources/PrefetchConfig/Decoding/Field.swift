@@ -1,7 +1,6 @@
 import PrefetchDocuments
 
-/// A row of the key table: how a key is read, written and documented, and where its value is
-/// stored.
+/// A row of the key table: how a key is read, written, documented and stored.
 ///
 /// Key paths are made on use: each costs microseconds, and most runs read few of 300 keys.
 package struct Field<Root: Sendable>: Sendable {
@@ -59,7 +58,6 @@ package struct Field<Root: Sendable>: Sendable {
     }
   }
 
-  /// A mapping that may be absent as a whole.
   init<Value: Sendable>(
     _ name: String,
     _ property: @autoclosure @escaping @Sendable () -> any WritableKeyPath<Root, Value?> & Sendable,

@@ -36,7 +36,6 @@ enum HeaderSyntax {
       }
   }
 
-  /// Returns whether a header of that name usually carries credentials.
   static func isSensitive(_ name: String) -> Bool {
     let name = name.lowercased()
     return ["auth", "cookie", "token", "key", "secret", "password"].contains { name.contains($0) }

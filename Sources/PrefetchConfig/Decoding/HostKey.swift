@@ -92,7 +92,6 @@ enum HostKey {
 }
 
 extension ValueType where Value == String {
-  /// A host in which `*` stands for any characters.
   static var hostPattern: Self {
     scalar(
       "a host",

@@ -8,7 +8,6 @@ struct Interpolator: Sendable {
     /// Contents of files and credentials, which are never shown.
     var secrets: [String] = []
     var problems: [ValueComplaint] = []
-    /// Whether a placeholder replaces a value that is unknown here.
     var isPlaceholder = false
     fileprivate var references = 0
     /// Whether the value exceeded a limit, after which nothing is appended.
@@ -23,7 +22,6 @@ struct Interpolator: Sendable {
   let resolver: PathResolver
   var variables: [String: Node] = [:]
   var license: String?
-  /// Whether unset references are permitted, as in a check without secrets.
   var allowsUnset = false
 
   private static let depthLimit = 16

@@ -90,7 +90,6 @@ package enum JSONSchema {
       return [("anyOf", .array([.object(schema(of: shorthand)), .object(full)]))]
     }
 
-    /// Returns the schema of a mapping; other spellings of its keys refer to `pointer`.
     mutating func members(of object: ObjectShape, at pointer: String?) -> Members {
       let needed = object.required.filter { $0.count == 1 }.flatMap(\.self)
       var properties: Members = []

@@ -23,7 +23,6 @@ package struct KeyRule: Sendable {
     self.parse = parse
   }
 
-  /// Keys in the JSON Schema, computed on use because few runs need them.
   var names: Names { makeNames() }
 
   func naming(_ names: @autoclosure @escaping @Sendable () -> Names) -> KeyRule {

@@ -17,7 +17,6 @@ enum KeySpelling {
     return String(text)
   }
 
-  /// Returns a regular expression of a key's other styles, such as `maxFileSize` and `baseURL`.
   static func pattern(_ key: String) -> String? {
     let words = key.split(separator: "_")
     guard words.count > 1, !key.hasPrefix("NS") else { return nil }

@@ -12,13 +12,10 @@ package struct NodeDecoder: Sendable {
   /// Paths whose values contain secrets and are masked in the canonical form.
   private(set) var maskedPaths: Set<ValuePath> = []
   private(set) var secrets: Set<String> = []
-  /// First literal secret of each file.
   private(set) var literalSecrets: [String: (node: Node, path: String)] = [:]
-  /// Base of the current segment's item URLs.
   var baseURL: WebURL?
 
   private static let shortestSecret = 6
-  /// Bytes that interpolation has produced in all values.
   private var filledBytes = 0
   private static let maximumFilledBytes = 64 << 20
 

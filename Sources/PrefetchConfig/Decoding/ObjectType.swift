@@ -169,7 +169,6 @@ extension Node {
 }
 
 extension Shape {
-  /// Returns whether a node has the shape's form, whatever its text.
   func accepts(_ node: Node) -> Bool {
     switch (self, node.content) {
     case (.scalar, .scalar), (.list, .sequence), (.anything, _), (.map, .mapping),

@@ -32,7 +32,6 @@ enum Pattern {
   static let holdsNoControl = "(?![\\s\\S]*[\(control)])"
   static let holdsNoReference = "(?=(?:\(literal))*$)"
 
-  /// A literal character, or an escaped dollar.
   private static let literal = "[^$]|\\$\\$|\\$(?![{$])"
 
   private static func reference(withLicense: Bool) -> String {
@@ -135,7 +134,6 @@ enum Pattern {
   static let window =
     " *(?:\(days.replacing(", *", with: ",")) +)?(?!([0-9:]+)-\\1 *$)\(clock)-(?:\(clock)|24:00) *"
 
-  /// An existing date, optionally with a time and offset.
   static let date: String = {
     let long = "(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])"
     let short = "(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)"

@@ -84,7 +84,6 @@ package struct ScalarSchema: Sendable {
     return schema
   }
 
-  /// Returns whether a number is read by its spelling instead of its value.
   func readsText(of node: Node) -> Bool {
     switch numbers {
     case .all: true

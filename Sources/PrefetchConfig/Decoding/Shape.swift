@@ -45,14 +45,11 @@ extension Shape {
 
 package struct ListRule: Sendable {
   var minimum = 0
-  /// Whether a scalar may replace a list of one.
   var acceptsOne = false
 }
 
 package struct ScalarShape: Sendable {
-  /// Words with their article: `a size`.
   var expectation: String
-  /// A word or the choices: `size`, `use|defer`.
   var summary: String
   private let makeSchema: @Sendable () -> ScalarSchema
 
@@ -72,7 +69,6 @@ package struct ScalarShape: Sendable {
 
 package struct ObjectShape: Sendable {
   package var keys: [KeyShape]
-  /// Key that a value other than a mapping is assigned to.
   var shorthand: String?
   var name: String?
   /// Groups of keys; a mapping needs one key of each group.
@@ -92,7 +88,6 @@ package struct ObjectShape: Sendable {
     keys.first { $0.name == shorthand }?.shape
   }
 
-  /// Returns the key of a spelling: its name, another style or a synonym.
   func key(spelled spelling: String) -> KeyShape? {
     let normalised = KeySpelling.normalised(spelling)
     return keys.first { key in
@@ -105,7 +100,6 @@ package struct ObjectShape: Sendable {
 package struct KeyShape: Sendable {
   package struct Synonym: Sendable {
     package var name: String
-    /// Whether the spelling is deprecated and causes a warning.
     package var isOutdated: Bool
   }
 
@@ -116,7 +110,6 @@ package struct KeyShape: Sendable {
   var encodeDefault: @Sendable () -> JSONValue = { .null }
   package var isSecret = false
 
-  /// Default; nil when unset has a meaning of its own.
   package var defaultValue: JSONValue? {
     let value = encodeDefault()
     return if case .null = value { nil } else { value }

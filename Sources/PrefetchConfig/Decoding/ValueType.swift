@@ -9,7 +9,6 @@ package struct ValueType<Value: Sendable>: Sendable {
 }
 
 extension ValueType {
-  /// A type whose values are texts that a function parses.
   static func scalar(
     _ expectation: String,
     summary: String,
@@ -87,7 +86,6 @@ extension ValueType {
 struct ValueComplaint: Error {
   var message: String
   var hint: String?
-  /// Code in place of the type's own; nil for that one.
   var code: Diagnostic.Code?
   var isSecret: Bool
 

@@ -18,7 +18,6 @@ extension ScalarSchema {
 }
 
 extension ValueType where Value == WebURL {
-  /// URL of a server or folder, which has no digest.
   static var url: Self {
     let declared = ValueType<DeclaredURL>.declared(
       .pattern(Pattern.holdsNoReference + Pattern.url, "url")
@@ -63,7 +62,6 @@ extension ValueType where Value == DeclaredURL {
 }
 
 extension NodeDecoder {
-  /// Reports a fragment without effect.
   mutating func warnOfUselessFragment(_ fragment: String, at node: Node) {
     lint(
       "config.fragment",
@@ -96,7 +94,6 @@ enum WebAddress {
 
 package enum ManifestLocation: Hashable, Sendable {
   case remote(WebURL)
-  /// Absolute path.
   case local(String)
 }
 
@@ -193,7 +190,6 @@ extension ValueType where Value == String {
     }
   }
 
-  /// A template for the manifest of a segment that is known only by name.
   static var manifestTemplate: Self {
     located(
       "a URL or path with `{segment}`",

@@ -25,7 +25,6 @@ extension Node {
     return sequence.allSatisfy { $0.scalar?.text.contains("://") ?? false }
   }
 
-  /// Returns a copy without keys that the shape does not know.
   func pruned(to shape: Shape) -> Node {
     var node = self
     switch (shape, content) {

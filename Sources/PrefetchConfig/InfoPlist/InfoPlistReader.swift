@@ -26,7 +26,6 @@ struct InfoPlistReader {
     }
   }
 
-  /// Defaults of the SDK that differ from this program's.
   static var defaults: Node {
     let source = "default for an Info.plist"
     func scalar(_ text: String) -> Node {
@@ -74,7 +73,6 @@ struct InfoPlistReader {
     return Node(.mapping(entries), at: root.location, in: source)
   }
 
-  /// Translates the small file with `license` and `segments` at its root.
   mutating func translateSDKFile() -> Node {
     let names = ["license", "api_key", "apikey", "apiKey"]
     if let name = names.first(where: { root[$0] != nil }),
@@ -203,8 +201,7 @@ struct InfoPlistReader {
     return nil
   }
 
-  /// Returns a value below `com.akamai`, in nested dictionaries or, as some editors write, dotted
-  /// keys.
+  /// Returns a value below `com.akamai`, in nested dictionaries or with a dotted key.
   private func value(at path: [String]) -> Node? {
     Self.value(at: (["com", "akamai"] + path)[...], in: root)
   }

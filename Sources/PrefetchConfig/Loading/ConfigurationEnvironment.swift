@@ -19,10 +19,8 @@ package struct ConfigurationEnvironment: Sendable {
   package var readFile: @Sendable (String) -> Result<[UInt8], FileFault>
   /// Returns the path with links resolved; nil when there is no such file.
   package var realPath: @Sendable (String) -> String?
-  /// Returns whether the group or all users may read the file.
   package var isReadableByOthers: @Sendable (String) -> Bool
   package var variable: @Sendable (String) -> String?
-  /// Absolute path.
   package var currentDirectory: String
   package var homeDirectory: String?
   /// Reads standard input, for the file name `-`.

@@ -5,16 +5,13 @@ import PrefetchDocuments
 package struct ConfigurationLoader: Sendable {
   /// Files that `-c` named; `-` is standard input.
   package var files: [String] = []
-  /// Whether to search the default places when `files` is empty.
   package var searches = true
   /// Overrides in rising precedence: environment variables, then options.
   package var overrides: [Override] = []
-  /// Profile whose values override the files and are overridden by ``overrides``.
   package var profile: String?
   package var requiresFile = true
   /// Whether every segment needs a source; readers of the cache need none.
   package var requiresSources = true
-  /// Whether references to unset variables, files and credentials are permitted.
   package var allowsUnsetSecrets = false
 
   package init() {}
@@ -61,7 +58,6 @@ package struct ConfigurationLoader: Sendable {
     overrides.contains { $0.path.hasPrefix("segments.") }
   }
 
-  /// Returns the error of a file that declares nothing to do.
   private func emptiness(of loaded: LoadedConfiguration) -> [Diagnostic] {
     let configuration = loaded.configuration
     let comesByMemory = configuration.subscriptions == .remembered && configuration.manifests != nil
@@ -166,7 +162,6 @@ package struct ConfigurationLoader: Sendable {
 }
 
 extension [Diagnostic] {
-  /// Returns the diagnostics without duplicates, by file and line.
   fileprivate func inOrder(of files: [String]) -> [Diagnostic] {
     var seen: Set<Diagnostic> = []
     let unique = filter { seen.insert($0).inserted }

@@ -190,7 +190,6 @@ struct DocumentLoading {
     return tree
   }
 
-  /// Reads the file that an app names for its SDK: the license and segments only.
   private mutating func sdkFile(_ reference: Node) -> Node? {
     guard let text = reference.scalar?.text else { return nil }
     let folder = resolver.folders[reference.source] ?? environment.currentDirectory

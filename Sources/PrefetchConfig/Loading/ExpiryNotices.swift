@@ -5,7 +5,6 @@ extension LoadedConfiguration {
     var what: String
     var host: String
     var expires: Instant?
-    /// Time before the expiry in which users are warned.
     var notice: Duration
     var path: ValuePath
     var consequence: String

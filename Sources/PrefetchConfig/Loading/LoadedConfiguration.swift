@@ -5,12 +5,9 @@ package import PrefetchDocuments
 package struct LoadedConfiguration: Sendable {
   /// Configuration with defaults in place of unusable values; see ``diagnostics``.
   package var configuration = Configuration()
-  /// Origin of every value that was set, by its path.
   package var origins: [String: ValueOrigin] = [:]
-  /// All problems, in order of files and lines.
   package var diagnostics: [Diagnostic] = []
   var lints: [Diagnostic] = []
-  /// Notes that need no action.
   package var notices: [Diagnostic] = []
   /// Identity under which the store keeps this configuration's declarations.
   package var identity = ""
@@ -18,11 +15,8 @@ package struct LoadedConfiguration: Sendable {
   package var files: [String] = []
   package var syntax: DocumentReader.Syntax?
   package var isInfoPlist = false
-  /// Texts that must not be shown.
   package var secrets: [String] = []
-  /// Paths of values that are always secret.
   var maskedPaths: Set<ValuePath> = []
-  /// Contents of the files, for quoting their lines.
   package var documents: [String: [UInt8]] = [:]
 
   /// Effective configuration: sorted keys, base units, masked secrets; as costly as loading.
@@ -36,7 +30,6 @@ package struct LoadedConfiguration: Sendable {
     diagnostics.containsErrors
   }
 
-  /// Whether an error is in an option or its variable, which is a usage error.
   package var hasUsageErrors: Bool {
     diagnostics.contains { diagnostic in
       guard diagnostic.severity == .error, let file = diagnostic.file else { return false }
@@ -88,7 +81,6 @@ package struct LoadedConfiguration: Sendable {
 // MARK: - Canonical form
 
 extension JSONValue {
-  /// Returns a copy without values at these paths and without texts that contain a secret.
   func masked(at paths: Set<ValuePath>, hiding secrets: [String]) -> JSONValue {
     if paths.isEmpty, secrets.isEmpty { return self }
     return masked(at: paths, hiding: secrets, below: ValuePath())

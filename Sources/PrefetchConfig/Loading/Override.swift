@@ -8,7 +8,6 @@ package struct Override: Sendable {
   package var text: String
   /// Name in messages: `--set cache.size`, `--cache-dir`, `PREFETCH_LICENSE`.
   package var source: String
-  /// Whether the value stands on a command line, where secrets are refused.
   package var refusesSecrets: Bool
   /// Value from a document; nil when `text` must be parsed.
   var value: Node?
@@ -84,7 +83,6 @@ struct OverrideApplication {
 
   // MARK: Segments
 
-  /// Returns the index of the segment that the steps name, and the steps inside it.
   private mutating func segment(
     in steps: [ValuePath.Step],
     for override: Override

@@ -8,7 +8,6 @@ package enum JSONValue: Sendable {
   case array([JSONValue])
   case object([(String, JSONValue)])
 
-  /// Copy with the keys of every object sorted by their UTF-8 bytes.
   package var sortedKeys: JSONValue {
     switch self {
     case .null, .bool, .integer, .double, .string: self

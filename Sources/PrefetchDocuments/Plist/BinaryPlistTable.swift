@@ -51,7 +51,6 @@ struct BinaryPlistTable {
   private let referenceWidth: Int
   private let offsetTable: Int
 
-  /// Reads the 32-byte trailer, which locates everything else.
   init(_ bytes: [UInt8]) throws(BinaryPlistFault) {
     self.bytes = bytes
     guard bytes.starts(with: "bplist00".utf8) else {

@@ -83,7 +83,6 @@ struct TOMLTree {
     }
   }
 
-  /// Adds the entry of a key, which may be dotted, with a placeholder for its value.
   mutating func reserve(_ path: [Key], in owner: Int) throws(Diagnostic) -> Address {
     var table = owner
     for key in path.dropLast() {
@@ -110,7 +109,6 @@ struct TOMLTree {
     tables[address.table].entries[address.entry].value = value
   }
 
-  /// Returns a table on the path to another, creating it if needed.
   private mutating func enter(_ key: Key, in table: Int) throws(Diagnostic) -> Int {
     guard let entry = entry(key, in: table) else {
       let new = addTable(.implied, at: key.location)

@@ -2,10 +2,8 @@ package struct XMLElement: Sendable {
   /// Local name, or the qualified name of an element from another vocabulary than the root's.
   package var name: String
   package var attributes: [XMLAttribute]
-  /// Text directly in the element, trimmed.
   package var text = ""
   package var children: [XMLElement] = []
-  /// Whether the text exceeded its limit and was discarded.
   package var isCut = false
   package var byte: Int
 

@@ -23,7 +23,6 @@ package protocol XMLRecordReceiver: AnyObject {
   /// Returns the document's shape; nil for a document of another kind.
   func shape(of root: XMLElement) -> XMLShape?
   func fact(_ element: XMLElement)
-  /// Handles a record; returns false to stop reading.
   func record(_ element: XMLElement) -> Bool
 }
 
@@ -68,16 +67,13 @@ private final class XMLRecordSink: XMLSink {
   private var shape: XMLShape?
   private var prefix: Substring = ""
   private var path: [String] = []
-  /// Open record or fact, with the open elements inside it.
   private var open: [XMLElement] = []
-  /// Number of nested elements that are being skipped.
   private var skipped = 0
   private var isRecord = false
   private var elementCount = 0
   private var textCount = 0
   private var openCount = 0
   fileprivate(set) var fault: XMLReadingFault?
-  /// Parser, set during the parse only, in order to stop it.
   var parser: XMLParser?
 
   init(_ receiver: any XMLRecordReceiver) {

@@ -28,7 +28,6 @@ struct YAMLProperties {
 struct YAMLFault: Error {
   enum Offset {
     case scalar(Int)
-    /// Byte offset of text that could not be decoded.
     case byte(Int)
   }
 
@@ -44,7 +43,6 @@ struct YAMLParser: ~Copyable {
   /// Heap allocation, since libyaml stores the parser's address inside the parser.
   private let parser: UnsafeMutablePointer<yaml_parser_t>
 
-  /// `bytes` must be UTF-8 and outlive the parser without moving.
   init?(pinned bytes: UnsafeBufferPointer<UInt8>) {
     unsafe parser = .allocate(capacity: 1)
     guard unsafe yaml_parser_initialize(parser) == 1 else {

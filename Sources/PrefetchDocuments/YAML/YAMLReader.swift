@@ -10,7 +10,6 @@ struct YAMLReader {
   private let source: String
   private var cursor: TextCursor
   private var anchors: [String: Anchored] = [:]
-  /// Anchors of the open containers, outermost first.
   private var open: [String?] = []
   private var aliasedNodes = 0
 
@@ -214,7 +213,6 @@ extension YAMLReader {
 extension YAMLReader {
   private static var core: String { "tag:yaml.org,2002:" }
 
-  /// Returns a scalar's kind; nil when it does not match its tag.
   private func kind(of text: String, isUnquoted: Bool, tag: String?) -> Scalar.Notation? {
     switch tag {
     case nil where isUnquoted:

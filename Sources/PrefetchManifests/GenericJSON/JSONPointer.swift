@@ -76,7 +76,6 @@ struct JSONPointer {
     var depth: Int
     var found: Node
 
-    /// Message for users; the first `depth` tokens were found.
     var message: String {
       let subject = depth == 0 ? "the document" : "what the first \(depth) of its steps lead to"
       return switch found.content {

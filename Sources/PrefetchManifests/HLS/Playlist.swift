@@ -61,7 +61,6 @@ struct MediaPlaylist {
     var range: Range<Int64>?
     /// Unknown lines before the segment, kept as they are.
     var lines: [String] = []
-    /// Indices into the playlist's `keys`.
     var keys: [Int] = []
     var map: Int?
     var isMissing = false

@@ -5,7 +5,6 @@ internal import PrefetchCore
   private var master = MasterPlaylist()
   private var media = MediaPlaylist()
   private var kind: Level?
-  /// Attributes of a variant whose URI must stand on the next line.
   private var pendingVariant: AttributeList?
   private var pending = MediaPlaylist.Segment(uri: "", line: 0)
   private var hasDuration = false

@@ -3,13 +3,10 @@ internal import PrefetchCore
 /// Chosen variant of a master playlist, with its audio and subtitle renditions.
 struct StreamChoice {
   var variant: MasterPlaylist.Variant
-  /// Variants that offer the same stream on other servers.
   var redundant: [MasterPlaylist.Variant]
   var renditions: [MasterPlaylist.Rendition]
   var hasChoice: Bool
-  /// Best quality setting that still selects this variant.
   var quality: BundleRules.Quality?
-  /// Automatic choice and its reasons; nil when a quality is configured.
   var automatic: AutomaticVariant.Choice?
 
   /// Chooses the variant and renditions; `locate` returns nil for an invalid address.

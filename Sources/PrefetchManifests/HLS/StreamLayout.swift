@@ -7,7 +7,6 @@ struct StreamLayout {
     var alternates: [WebURL]
     var name: String
     var folder: String
-    /// The stream's rendition in the master playlist; nil for the variant itself.
     var rendition: MasterPlaylist.Rendition?
     var base: WebURL?
     var playlist = MediaPlaylist()
@@ -28,7 +27,6 @@ struct StreamLayout {
 
   private struct Resource {
     var piece: BundlePiece
-    /// Whether every use of the resource is a byte range.
     var isRanged: Bool
   }
 
@@ -159,8 +157,7 @@ struct StreamLayout {
 
   // MARK: Editions
 
-  /// Returns whether the playlist continues the stored editions; a new encoding may reuse the
-  /// names.
+  /// Returns whether the playlist continues the stored editions; a new encoding may reuse names.
   private func continues(
     _ document: BundleContent,
     _ playlist: MediaPlaylist,
@@ -202,7 +199,6 @@ struct StreamLayout {
 
   // MARK: Pieces
 
-  /// Returns the seconds that can be played before the first missing file.
   private func seconds(of stream: Stream, in shown: Set<String>) throws(Failure) -> Double {
     guard let base = stream.base else { return 0 }
     let content = BundleContent(url: stream.url, base: base, bytes: [])
@@ -460,8 +456,7 @@ struct StreamLayout {
     Int((playlist.segments.map(\.seconds).max() ?? 0).rounded(.up))
   }
 
-  /// Returns the key's tag; it states the segment's original number, which the shortened copy
-  /// lacks.
+  /// Returns the key's tag with the segment's original number, which the shortened copy lacks.
   private func keyLine(
     of segment: MediaPlaylist.Segment,
     in playlist: MediaPlaylist,

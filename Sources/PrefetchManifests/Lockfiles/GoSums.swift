@@ -90,8 +90,7 @@ private struct GoSumReader {
   consuming func finished() throws(Failure) -> Manifest {
     for file in files {
       add(file)
-      // `go mod download` requests both with every zip; no sum covers `.info`, and not all cover
-      // `.mod`.
+      // `go mod download` requests both with every zip; sums do not cover all of them.
       guard file.suffix == ".zip" else { continue }
       for suffix in [".info", ".mod"] where indices[Self.key(file, suffix)] == nil {
         var companion = file

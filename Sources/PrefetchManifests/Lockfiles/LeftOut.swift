@@ -5,9 +5,7 @@ struct LeftOut: Hashable {
   private let noun: CountedNoun
   /// Words after the name that tell it from what is fetched: `from git or local files`.
   private let detail: String
-  /// Way to have it fetched, where there is one.
   private let cure: String?
-  /// Whether the user may miss it.
   let isMissed: Bool
 
   /// Most names in one message, so that users read it to its end.
@@ -25,7 +23,6 @@ struct LeftOut: Hashable {
     self.isMissed = isMissed
   }
 
-  /// Packages of a repository or a folder, which no server has as one file.
   static func unpublished(_ detail: String) -> Self {
     Self(
       CountedNoun("package"),
@@ -34,7 +31,6 @@ struct LeftOut: Hashable {
     )
   }
 
-  /// Files that a lock names by a path, which its server need not have.
   static let alongsideLock = Self(
     CountedNoun("file"),
     "beside the lock file",

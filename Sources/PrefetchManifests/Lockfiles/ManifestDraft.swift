@@ -36,7 +36,6 @@ struct ManifestDraft {
     return surplus == nil
   }
 
-  /// Counts one thing that is not fetched; the first few names are reported.
   mutating func leaveOut(_ name: String, _ reason: LeftOut) {
     if let index = leftOut.firstIndex(where: { $0.reason == reason }) {
       leftOut[index].count += 1

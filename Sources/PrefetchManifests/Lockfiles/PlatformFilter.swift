@@ -3,7 +3,6 @@ internal import PrefetchDocuments
 
 /// Selects a package's files by platform and Python version.
 struct PlatformFilter {
-  /// Wanted platforms; nil for all platforms.
   private(set) var targets: [PlatformName]?
   /// Wanted minor versions of Python 3; empty for any.
   private(set) var pythons: Set<Int> = []

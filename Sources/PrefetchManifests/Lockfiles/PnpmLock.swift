@@ -220,7 +220,6 @@ private struct PnpmLockReader {
 }
 
 extension Node {
-  /// Whether the value is null, in any of YAML's spellings.
   fileprivate var isNothing: Bool {
     guard let scalar else { return false }
     return scalar.kind == .null

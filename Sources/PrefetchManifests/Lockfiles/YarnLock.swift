@@ -23,7 +23,6 @@ private struct YarnLockReader {
   private let registry: PackageRegistry
   private var draft = ManifestDraft()
   private var package: Package?
-  /// Number of packages that only a SHA-1 protects.
   private var weakCount = 0
   private let leavesSome: Bool
 

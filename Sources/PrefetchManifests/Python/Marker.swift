@@ -1,7 +1,6 @@
 /// A marker such as `sys_platform == "linux"` (PEP 508).
 ///
-/// A marker that cannot be evaluated counts as true: an unneeded file harms less than a missing
-/// one.
+/// A marker that cannot be evaluated counts as true: a missing file harms most.
 struct Marker {
   private enum Token: Hashable {
     case name(String)

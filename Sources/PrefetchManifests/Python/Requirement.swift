@@ -4,7 +4,6 @@ struct Requirement {
   enum Source {
     case file(WebURL)
     case index(project: String, version: String)
-    /// A repository or a local file.
     case elsewhere
   }
 
@@ -16,7 +15,6 @@ struct Requirement {
   var subject: String
   var source: Source
   var marker: String?
-  /// Accepted digests; a file needs to match one of them.
   var digests: [ExpectedDigest]
 
   static func read(_ text: Substring) -> Result<Self, Complaint> {

@@ -22,7 +22,6 @@ struct AdWrapper {
   var tag: AdLink
   var mayFollowWrappers = true
   var mayBePod = true
-  /// Extras for ads that have none of the same kind.
   var extras: [AdExtra] = []
 }
 
@@ -30,7 +29,6 @@ struct InlineAd {
   var system: String?
   var systemVersion: String?
   var title: String?
-  /// Id of the creative, the same on every server.
   var universalID: String?
   var seconds: Double?
   /// Click address, which is data for players and never requested.
@@ -42,10 +40,8 @@ struct InlineAd {
 
 struct AdLink: Hashable {
   var text: String
-  /// Offset of the address's element.
   var byte: Int
 
-  /// Name of the first macro in the address, which only a player can replace.
   var macro: Substring? {
     var rest = text[...]
     while let open = rest.firstIndex(of: "[") {
@@ -72,7 +68,6 @@ struct AdMedium {
   var size: Int64?
   var codec: String?
   var isProgressive = true
-  /// Whether the file is a program for the player instead of a film.
   var isProgram = false
 
   var area: Int64? {
@@ -82,7 +77,6 @@ struct AdMedium {
 }
 
 struct AdExtra {
-  /// Largest end card that is kept, in bytes.
   static let longestPage = 1 << 20
 
   enum Purpose: String, CaseIterable {
@@ -102,6 +96,5 @@ struct AdExtra {
   var kind: Purpose
   var source: Source
   var type: String?
-  /// Facts for players.
   var facts: [(String, JSONValue)] = []
 }

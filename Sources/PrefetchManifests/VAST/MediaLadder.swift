@@ -3,7 +3,6 @@ internal import PrefetchCore
 /// Encodings of a film that can be stored, lowest first.
 struct MediaLadder {
   private(set) var steps: [AdMedium] = []
-  /// HLS streams, which are stored piece by piece.
   private(set) var streams: [AdMedium] = []
   private(set) var objections: [String] = []
 

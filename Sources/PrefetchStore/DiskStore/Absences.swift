@@ -15,7 +15,6 @@ package struct Absence: Hashable, Sendable {
     self.until = until
   }
 
-  /// Returns the end of validity under the user's present limit.
   package func end(lasting: Duration) -> Instant {
     min(until, since + lasting)
   }

@@ -79,7 +79,6 @@ enum DetailsCoding {
     arrival.headers.append(to: &bytes)
   }
 
-  /// Reads the details into a record; returns false for bytes that `append` never makes.
   static func decode(_ bytes: RawSpan, into record: inout ContentRecord) -> Bool {
     var failure: (code: ErrorCode, message: String, isTransient: Bool)?
     var (hasMime, hasLastModified) = (false, false)

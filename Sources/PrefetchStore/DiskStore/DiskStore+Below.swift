@@ -1,7 +1,6 @@
 package import PrefetchCore
 
 extension DiskStore {
-  /// Paths of the lower caches, first those of this configuration.
   package var below: [String] { lowerPaths }
 
   /// Opens a lower cache without taking over rows; throws why the cache cannot be used.

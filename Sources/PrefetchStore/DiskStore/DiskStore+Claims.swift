@@ -10,7 +10,6 @@ extension DiskStore {
     try claims?.begin()
   }
 
-  /// Returns the URLs that other processes claim now, even when nothing is stored.
   package static func claimedURLs(
     among urls: [String],
     in cache: String
@@ -65,7 +64,6 @@ extension DiskStore {
     claims?.release(urls)
   }
 
-  /// Claims of a writing store; nil in a reading store, which sends no requests.
   private var claims: Claims? {
     if case .writing(let writing) = access { writing.claims } else { nil }
   }

@@ -267,7 +267,6 @@ extension DiskStore {
     return try RunLock.oldestRun(in: root, excluding: lock) != nil
   }
 
-  /// Returns the number of bodies that no row names and that wait for other runs to end.
   package func waitingObjects() throws(Failure) -> Int {
     Int(try database().number("SELECT count(*) FROM released_objects") ?? 0)
   }

@@ -73,7 +73,6 @@ extension DiskStore {
     }
   }
 
-  /// Pauses items, including those that have no row yet.
   package func pause(_ records: [ContentRecord]) throws(Failure) {
     try setStates(of: records) { _ in .paused }
   }
@@ -134,7 +133,6 @@ extension DiskStore {
     return removed
   }
 
-  /// Copies a file from outside the cache into the staging area.
   package func stage(
     fileAt path: String,
     limit: Int64,
@@ -177,7 +175,6 @@ extension DiskStore {
     }
   }
 
-  /// Returns thumbnails of items with a body or a segment, without those of `urls`.
   package func thumbnails(excluding urls: Set<String>) throws(Failure) -> Set<String> {
     let rows = try database().prepare(
       """

@@ -16,10 +16,8 @@ package struct ImportSummary: Hashable, Sendable {
 
 /// Limits and checks that apply to the items of another cache.
 package struct ImportTerms {
-  /// Limit in bytes of all bodies that the index names.
   package var limit: Int64?
   package var fileLimit: Int64
-  /// Returns the algorithms of the digests declared for a URL, without SHA-256.
   package var algorithms: (String) -> Set<DigestAlgorithm>
   /// Returns why a body is not the one declared for a URL; nil accepts the body.
   package var objection: (String, StagedBody) -> Failure?
@@ -165,7 +163,6 @@ extension DiskStore {
 }
 
 extension ContentRecord {
-  /// Ends the freshness that another machine was granted.
   fileprivate mutating func loseFreshness(at now: Instant) {
     freshness = .declared(until: min(validatedAt ?? now, now))
     failure = nil

@@ -88,7 +88,6 @@ private final class InventoryReader {
   private let locks: LockRule
   private var timed: Int64 = .min
 
-  /// Returns columns of all items, or of `items` alone, in the order of item numbers.
   static func rows(
     _ columns: String,
     of items: [Int64]?,

@@ -2,7 +2,6 @@ package import PrefetchCore
 
 /// The index records each body's file; another file under the same name is hashed before use.
 extension DiskStore {
-  /// Returns whether an object of this cache has wrong bytes; false for a missing object.
   package func isSpoilt(_ digest: ContentDigest) throws(Failure) -> Bool {
     guard let folder = try objects?.folder(of: digest.prefix),
       try folder.status(of: digest.hexadecimal) != nil
@@ -10,7 +9,6 @@ extension DiskStore {
     return try !isSound(digest, in: folder)
   }
 
-  /// Returns whether an object is the committed file, or has the right bytes.
   func isSound(
     _ digest: ContentDigest,
     size: Int64? = nil,

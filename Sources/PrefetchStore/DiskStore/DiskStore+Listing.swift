@@ -31,7 +31,6 @@ package struct StoredItem: Hashable, Sendable {
 }
 
 package enum ItemOrder: String, Hashable, Sendable, CaseIterable {
-  /// Last component of the URL's path.
   case name
   case url
   case id

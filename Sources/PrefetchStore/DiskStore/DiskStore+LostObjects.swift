@@ -12,8 +12,7 @@ extension DiskStore {
     return false
   }
 
-  /// Returns digests of inventory and manifests whose objects are missing or damaged; opens only
-  /// folders that others changed, and hashes only files that the index does not know.
+  /// Returns missing and damaged digests; opens only folders that others changed.
   package func missingObjects(of inventory: Inventory) throws(Failure) -> Set<ContentDigest> {
     if inventory.isPartial { return try missingObjects(ofPartial: inventory) }
     var suspects: [(prefix: UInt8, changed: Int64, isKnown: Bool)] = []

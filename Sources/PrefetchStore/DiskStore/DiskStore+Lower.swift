@@ -13,8 +13,7 @@ extension DiskStore {
     bodyPaths.path(of: digest)
   }
 
-  /// Opens the given lower caches, or those of the last run, and copies their new rows; bodies stay
-  /// where they are.
+  /// Opens the given lower caches, or those of the last run, and copies their new rows, not bodies.
   func lookBelow(_ given: LowerCaches?) throws(Failure) {
     try withBackup { () throws(Failure) in
       let remembered = try LowerRows.paths(database())
@@ -145,8 +144,7 @@ extension DiskStore {
     try writer.apply(change, adopting: { _, _ in true }, record: { _ in nil })
   }
 
-  /// Returns whether a row of a lower cache is to replace the row here; a row with its body in this
-  /// cache stays.
+  /// Returns whether a lower cache's row replaces the row here; a row with its body here stays.
   private func isWanted(_ record: ContentRecord) throws(Failure) -> Bool {
     guard let here = try namedItems().record(record.url) else { return true }
     guard here.state != .paused else { return false }
@@ -186,7 +184,6 @@ extension DiskStore {
 
 private struct LowerTakeover {
   let identity: String
-  /// Segments that this cache knew before; their own rows stay.
   let known: Set<SegmentKey>
   var joined: Set<SegmentKey> = []
   /// URLs of rows met with their bodies: an upper cache takes precedence over one below it.

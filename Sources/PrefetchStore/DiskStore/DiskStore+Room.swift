@@ -57,7 +57,6 @@ extension DiskStore {
     )
   }
 
-  /// Returns items that no segment holds and whose content has expired.
   package func expiredItems() throws(Failure) -> [Int64] {
     let rows = try database().rows(
       "SELECT item FROM items WHERE holders=0 AND expires_at<=\(try expiryTime())"
@@ -105,7 +104,6 @@ extension DiskStore {
     return documents
   }
 
-  /// Returns digests of manifests and their documents, with the number of naming rows.
   private func documentDigests(_ database: Database) throws(Failure) -> [ContentDigest: Int] {
     let rows = try database.prepare(
       "SELECT manifest FROM segments UNION ALL SELECT digest FROM segment_documents"

@@ -11,8 +11,7 @@ extension DiskStore {
     countedChanges = database.totalChangeCount
   }
 
-  /// Backs up the index when the backup is a day old or a tenth of the rows changed; of several
-  /// processes that end together, one does so.
+  /// Backs up the index when its backup is a day old or a tenth of the rows changed.
   func backUpWhenDue() throws(Failure) {
     let database = try database()
     let writing = try requireWriting()
@@ -46,8 +45,7 @@ extension DiskStore {
     }
   }
 
-  /// Whether the index was rebuilt from its copy and not backed up since: its rows may name bodies
-  /// that were removed before the loss.
+  /// Whether the index was rebuilt from its copy: until a backup, rows may name removed bodies.
   var isMadeFromCopy: Bool {
     get throws(Failure) {
       guard let rebuilt = try database().number("SELECT rebuilt_at FROM upkeep") else {

@@ -27,7 +27,6 @@ package final class DiskStore: ContentStore {
     var version: Int64?
   }
 
-  /// Returns the diagnostics since the last call, each once.
   package func drainDiagnostics() -> [Diagnostic] {
     defer { diagnostics = [] }
     return diagnostics
@@ -54,7 +53,6 @@ package final class DiskStore: ContentStore {
   var hasCommitted = false
   /// Changes of the connection that ``recordUpkeep(_:)`` need not count again.
   var countedChanges: Int64 = 0
-  /// Files whose bytes were hashed and found right, by digest.
   var examined: [ContentDigest: ObjectFile] = [:]
   /// Digests of orphans; nil until the first search for a lost body.
   var lostBodies: LostBodies?
@@ -126,7 +124,6 @@ package final class DiskStore: ContentStore {
     return try FileBytes.withBytes(of: file, read)
   }
 
-  /// Returns the size of a body's file, here or in a lower cache; nil when there is none.
   package func storedSize(_ digest: ContentDigest) throws(Failure) -> Int64? {
     if let own = try sizeOnDisk(digest) { return own }
     return lower.lazy.compactMap { $0.status(of: digest)?.size }.first
@@ -161,7 +158,6 @@ package final class DiskStore: ContentStore {
 
   // MARK: Connection
 
-  /// Returns the open index; opens it again after it was closed.
   func database() throws(Failure) -> Database {
     switch (connection, access) {
     case (.reading(let reading), _):
@@ -210,8 +206,7 @@ package final class DiskStore: ContentStore {
     return IndexStamp.status("\(path)/\(CacheLayout.indexName)")?.isSameFile(as: indexFile) ?? false
   }
 
-  /// Closes the store and removes unfinished bodies of killed processes; if readers stay, the log
-  /// remains for the next writer.
+  /// Closes the store and removes unfinished bodies of killed processes; the log stays for readers.
   package func close(timeout: Duration = .seconds(1)) throws(Failure) {
     guard case .writing(let database) = connection else {
       connection = nil

@@ -1,7 +1,6 @@
 internal import PrefetchCore
 
-/// Applies changes to the index and collects what they release; lives as long as its connection, so
-/// that statements are prepared once.
+/// Applies changes to the index and collects what they release.
 final class IndexWriter {
   /// Returns whether rows may name an unnamed object; an unplanned one needs room in `cache.size`.
   typealias Adoption = (ContentDigest, _ isPlanned: Bool) throws(Failure) -> Bool
@@ -202,7 +201,6 @@ final class IndexWriter {
     try drop(row.item, removal)
   }
 
-  /// Removes an item that came through a segment and that no segment holds.
   func removeIfUnheld(_ item: Int64) throws(Failure) {
     guard let row = try items.row(item: item), row.isDeclared,
       row.holders == 0,
@@ -418,7 +416,6 @@ final class IndexWriter {
     }
   }
 
-  /// Keeps a copy of the row when active runs may count on it.
   private func release(_ item: Int64) throws(Failure) {
     if isKnownBusy == nil { isKnownBusy = try isBusy() }
     guard isKnownBusy == true else { return }

@@ -29,7 +29,6 @@ final class ItemRows {
   private let releases: Releases
   private var nextNumber: Int64?
   private var firstNumber: Int64?
-  /// Files of the bodies that were published for this transaction.
   private var newFiles: [ContentDigest: ObjectFile] = [:]
 
   private struct Deletions: ~Copyable {
@@ -177,7 +176,6 @@ final class ItemRows {
     ) { RecordRow.append(arrival, table, to: &$0) }
   }
 
-  /// Prepares a row under a number that no item ever had.
   private func draft(
     _ url: String,
     id: String?,
@@ -200,7 +198,6 @@ final class ItemRows {
     return item
   }
 
-  /// Inserts the prepared rows, and returns how many were new.
   func insertDrafts() throws(Failure) -> Int {
     try insertions.run()
   }
@@ -272,7 +269,6 @@ final class ItemRows {
 
   // MARK: Files
 
-  /// Returns sizes of the further files of an item, by digest.
   func files(of item: Int64) throws(Failure) -> [ContentDigest: Int64] {
     try findFiles.set(item)
     defer { findFiles.reset() }
@@ -338,7 +334,6 @@ final class ItemRows {
     try releases.keep.run(item, now)
   }
 
-  /// Returns a removed item that runs may count on.
   func released(_ item: Int64) throws(Failure) -> (url: String, digest: ContentDigest?)? {
     try releases.find.set(item)
     defer { releases.find.reset() }

@@ -21,8 +21,7 @@ struct LockRule {
     !items.isEmpty && items.contains(item)
   }
 
-  /// Returns the start of a process in kernel ticks, which tells it from a later process with the
-  /// same ID; 0 when unknown, nil when there is no such process.
+  /// Returns a process's start in kernel ticks; 0 when unknown, nil when there is no such process.
   static func beginning(of process: pid_t) -> Int64? {
     // Signal 0 only checks; `EPERM` means that the process belongs to another user.
     guard kill(process, 0) == 0 || errno == EPERM else { return nil }

@@ -2,7 +2,6 @@ internal import PrefetchCore
 
 package struct LowerCaches: Hashable, Sendable {
   package var paths: [String]
-  /// Identity whose segments are taken over.
   package var identity: String
 
   package init(_ paths: [String], for identity: String) {

@@ -36,7 +36,6 @@ extension ModificationTimes {
     mark = hash.value
   }
 
-  /// Returns nil for text that is no date, and for a date that no file can have.
   private static func nanoseconds(_ text: String) -> Int64? {
     guard let instant = HTTPDate.parse(text) else { return nil }
     let (time, isTooLarge) = instant.milliseconds.multipliedReportingOverflow(by: 1_000_000)

@@ -10,7 +10,6 @@ enum RecordRow {
     (SELECT hops FROM variances WHERE variances.variance=items.variance) END
     """
 
-  /// Tables of the columns; rows follow the order of `items`.
   static let source = "items LEFT JOIN item_times USING (item)"
 
   /// Reads the facts of a row; returns false for bytes that `append` never makes.

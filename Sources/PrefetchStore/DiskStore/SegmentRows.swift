@@ -7,7 +7,6 @@ final class SegmentRows {
   private let delete: Statement
   private let names: Statement
   private let endQuiet: Statement
-  /// Segment numbers found within this transaction.
   private var numbers: [SegmentKey: Int64] = [:]
 
   init(_ database: Database) throws(Failure) {
@@ -45,7 +44,6 @@ final class SegmentRows {
     return number
   }
 
-  /// Returns the number of a segment; adds the segment when it is missing.
   func makingNumber(of key: SegmentKey) throws(Failure) -> Int64 {
     if let known = try number(of: key) { return known }
     try write(SegmentRecord(key: key))

@@ -3,9 +3,7 @@ internal import PrefetchCore
 
 /// SQL functions of this program, for sorting by values that no column has.
 enum StatementFunction {
-  /// Name of the function that makes an id from a URL.
   static let name = "item_name"
-  /// Name of the function that returns a fact of a row by the fact's name.
   static let fact = "item_fact"
 
   static func registerAll(in database: Database) throws(Failure) {

@@ -25,7 +25,6 @@ package final class StoredBody: Sendable {
     if isVerified { wasHashed.store(true, ordering: .relaxed) }
   }
 
-  /// Whether the file was hashed and found intact, now or when it was opened.
   package var isVerified: Bool {
     wasHashed.load(ordering: .relaxed)
   }
@@ -111,8 +110,7 @@ package final class VerifiedFiles: Sendable {
     }
   }
 
-  /// Records a result, unless the file changed a moment ago: it could change again without a trace
-  /// in its times.
+  /// Records a result, unless the file changed just now: it could change again with equal times.
   fileprivate func record(_ digest: ContentDigest, _ status: FileStatus, isWhole: Bool) {
     guard !isWhole || FileAge.nanoseconds(since: status.changed) > Self.grain else { return }
     findings.withLock { findings in
@@ -159,7 +157,6 @@ package struct BodyShelf: Sendable {
     guard result == 0 || !isOwn else { throw .system(-result, "link", home.path(of: name)) }
   }
 
-  /// Returns nil for a body that is missing or known to be damaged.
   package func open(_ digest: ContentDigest, size: Int64) -> StoredBody? {
     guard let file = (try? objects.open(digest)) ?? nil,
       let status = try? file.status()

@@ -6,7 +6,6 @@ final class StoredRow: StoredResponse {
   private let id: String?
   private let expiresAt: Instant?
   private let facts: [UInt8]
-  /// Freshness and time that a later response renewed.
   private let renewal: (freshness: Freshness, validatedAt: Instant?)?
   private let variance: [UInt8]?
 

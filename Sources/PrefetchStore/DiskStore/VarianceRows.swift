@@ -29,7 +29,6 @@ final class VarianceRows {
     return number ?? 0
   }
 
-  /// Deletes variances that no item and no released item has.
   static func tidyUp(_ database: Database) throws(Failure) {
     try database.execute(
       """

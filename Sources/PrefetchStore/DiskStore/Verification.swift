@@ -28,7 +28,6 @@ package struct DamagedObject: Hashable, Sendable {
 
   package var digest: ContentDigest
   package var path: String
-  /// URLs of the items and manifests that name the object.
   package var urls: [String]
   package var problem: Problem
   package var reason: String?
@@ -176,8 +175,7 @@ extension DiskStore {
     return nil
   }
 
-  /// Removes damaged bodies; sets unreadable ones aside if their medium fails but gives other
-  /// bodies.
+  /// Removes damaged bodies; sets unreadable ones aside if their medium gives other bodies.
   package func repair(_ report: VerificationReport) throws(Failure) -> [ContentDigest: String] {
     try dropDamaged(report.bad.filter { $0.problem != .unreadable }.map(\.digest))
     guard report.goodCount > 0 else { return [:] }
@@ -201,7 +199,6 @@ extension DiskStore {
     return writing.partial.folder.path(of: newName)
   }
 
-  /// Removes missing bodies from the rows that a lost index's copy still has.
   func forgetMissingBodies() throws(Failure) {
     var missing: [ContentDigest] = []
     for object in try namedObjects() where try layers.open(object.digest) == nil {

@@ -1,7 +1,6 @@
 internal import PrefetchCore
 
 struct BodyBeginning {
-  /// Number of bytes to keep.
   var limit = StagedBody.prefixLength
   private(set) var bytes: [UInt8] = []
 

@@ -14,7 +14,6 @@ final class BodyFile: BodySink {
   private var target: StagedFile?
   private var mayBeKept: Bool
   private var isOver = false
-  /// Whether the body was finished, so that this writer can take the next one.
   private var isFinished = false
   /// State of a large body, which gives way to smaller ones on a full disk; nil for a small body.
   private var growth: GrowingBody?

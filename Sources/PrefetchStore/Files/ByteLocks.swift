@@ -38,7 +38,6 @@ final class ByteLocks: Sendable {
     return result >= 0 && lock.l_type != Int16(F_UNLCK)
   }
 
-  /// Returns the length of the lock that another open file has on the byte; nil without a lock.
   func lengthOfLock(at byte: Int64) -> Int64? {
     var lock = Self.lock(F_WRLCK, byte..<byte + 1)
     let number = file.number

@@ -17,7 +17,6 @@ struct CacheLayout {
   static let partialName = "partial"
   private static let tagName = "CACHEDIR.TAG"
 
-  /// Makes missing folders, except the one of ``objectFolder()``.
   static func making(_ path: String) throws(Failure) -> CacheLayout {
     let root = try Folder.making(path, mode: 0o700)
     try makeTag(in: root)

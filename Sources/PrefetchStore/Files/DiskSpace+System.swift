@@ -8,7 +8,6 @@ extension DiskSpace {
     self.init(status)
   }
 
-  /// Reads the space of the nearest existing ancestor of a path.
   package init?(nearest path: String) {
     var path = path
     var status = statvfs()

@@ -13,7 +13,6 @@ struct FolderTimes {
     known = recorded
   }
 
-  /// Returns whether the folder has its recorded time; otherwise marks it as a suspect.
   mutating func isComplete(_ prefix: UInt8, changed: Int64) -> Bool {
     if known[prefix] == changed { return true }
     known[prefix] = nil

@@ -27,8 +27,7 @@ final class KeptPart: Sendable {
     flock(file.number, LOCK_UN)
   }
 
-  /// Reads the kept bytes to `read` and truncates the file there; removes a part with a wrong
-  /// digest.
+  /// Reads the kept bytes and truncates the file behind them; removes a part with a wrong digest.
   func replay(_ prefix: PartPrefix, _ read: (RawSpan) -> Void) throws(Failure) {
     let hasher = try BodyHasher()
     var buffer = [UInt8](repeating: 0, count: 256 * 1024)
@@ -95,7 +94,6 @@ final class KeptPart: Sendable {
     return part
   }
 
-  /// Removes both files; the body's file lives on while it is open or has another name.
   func remove() {
     _ = try? folder.remove(KeptParts.factsName(name))
     _ = try? folder.remove(KeptParts.bodyName(name))

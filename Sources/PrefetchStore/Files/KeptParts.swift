@@ -185,7 +185,6 @@ struct KeptParts: Sendable {
     _ = try? folder.remove(Self.bodyName(name))
   }
 
-  /// Returns the locked file of the body; nil when it is missing or locked elsewhere.
   private func locked(_ name: String) -> OpenFile? {
     let number = folder.openNumber(Self.bodyName(name), O_RDWR | O_NONBLOCK)
     guard number >= 0 else { return nil }

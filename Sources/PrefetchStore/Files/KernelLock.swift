@@ -1,8 +1,7 @@
 internal import Glibc
 internal import PrefetchCore
 
-/// A kernel lock on a directory or file, held while this value lives; it excludes a second one of
-/// the same process as well.
+/// A kernel lock on a directory or file, held while this value lives, also within the process.
 final class KernelLock {
   enum Mode {
     case shared

@@ -11,7 +11,6 @@ package struct Leases: Sendable {
   }
 
   package static let term = Duration.seconds(600)
-  /// Precision of a lease's last use.
   package static let grain = Duration.seconds(10)
   private static let folderName = "leases.d"
   /// File that lists the stream's files; its modification time is the last use.
@@ -109,7 +108,6 @@ package struct Leases: Sendable {
 
   // MARK: Ends
 
-  /// Ends the leases that no server has used for ten minutes.
   package func endOver(at now: Instant) throws(Failure) {
     for name in try folder.names() where name != "." && name != ".." {
       if name.hasPrefix(Self.temporaryPrefix) {
@@ -124,7 +122,6 @@ package struct Leases: Sendable {
     }
   }
 
-  /// Ends the least recently used leases until the others fit into `room` bytes.
   func end(downTo room: Int64, excluding own: ObjectFolder?) throws(Failure) {
     var leases = try all().sorted { $0.usedAt > $1.usedAt }
     while let last = leases.last, Self.bodies(of: leases, excluding: own).bytes > max(0, room) {
@@ -154,7 +151,6 @@ package struct Leases: Sendable {
     return leases
   }
 
-  /// Returns number and bytes of the bodies that only leases keep.
   func bodies(excluding own: ObjectFolder?) throws(Failure) -> (count: Int, bytes: Int64) {
     Self.bodies(of: try all(), excluding: own)
   }

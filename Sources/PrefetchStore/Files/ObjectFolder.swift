@@ -6,7 +6,6 @@ internal import PrefetchCrypto
 struct ObjectFolder {
   let root: Folder
 
-  /// Returns nil when there is no such object; throws when the name is not a file.
   func open(_ digest: ContentDigest) throws(Failure) -> OpenFile? {
     guard let folder = try folder(of: digest.prefix) else { return nil }
     return try Self.open(digest.hexadecimal, in: folder)

@@ -33,7 +33,6 @@ struct ObjectLayers: Sendable {
     return isBelow(digest, size: size)
   }
 
-  /// Returns the folder that has the body, and whether it is this cache's own.
   func home(of digest: ContentDigest) throws(Failure) -> (folder: Folder, isOwn: Bool)? {
     if let own, lower.isEmpty || own.status(of: digest) != nil {
       return try own.folder(of: digest.prefix).map { ($0, true) }

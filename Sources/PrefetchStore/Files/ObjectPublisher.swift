@@ -84,7 +84,6 @@ struct ObjectPublisher {
     let file: OpenFile
     let leaf: String
     let folder: Folder
-    /// Whether the object may be a second name of the file.
     let mayLink: Bool
   }
 

@@ -84,7 +84,6 @@ final class OpenFile: Sendable {
     case otherError
   }
 
-  /// Reads the whole file to see whether that is possible.
   func reread() -> RereadResult {
     var buffer = [UInt8](repeating: 0, count: 64 * 1024)
     var offset: Int64 = 0

@@ -15,7 +15,6 @@ struct PartialFacts: Hashable {
   var bootID: String
   /// Bytes written to the file; valid until the machine restarts.
   var written: PartPrefix?
-  /// Bytes flushed to the disk.
   var sealed: PartPrefix?
 
   init(key: String, part: PartialBody, bootID: String) {

@@ -123,7 +123,6 @@ package final class StagingArea: BodyStaging, Sendable {
     return kept
   }
 
-  /// Removes the part of a key whose body came another way.
   func forgetPart(_ key: String) {
     guard case .disk(let partial, _) = medium, hasParts.load(ordering: .relaxed) else { return }
     partial.parts.forget(key)
@@ -135,8 +134,7 @@ package final class StagingArea: BodyStaging, Sendable {
     freeSpace.keep(bytes)
   }
 
-  /// Returns the failure of a body that would take reserved space; ``endForSpace(_:_:)`` must
-  /// follow.
+  /// Returns the failure of a body that would take reserved space; then call ``endForSpace(_:_:)``.
   func shortage(writing bytes: Int, behind written: Int64, of size: Int64?) -> Failure? {
     guard case .disk(let partial, _) = medium else { return nil }
     return freeSpace.shortage(
@@ -158,8 +156,7 @@ package final class StagingArea: BodyStaging, Sendable {
     growing.withLock(\.timesFreed)
   }
 
-  /// Evicts a kept part, or the largest growing body unless `keepsGrowing`; does nothing when room
-  /// was made since `timesFreed`, and returns false when nothing is left.
+  /// Evicts a part or, unless `keepsGrowing`, a growing body; returns false when nothing is left.
   func makeRoom(since timesFreed: Int, keepsGrowing: Bool = false) -> Bool {
     guard case .disk(let partial, _) = medium else { return false }
     return growing.withLock { growing in
@@ -182,8 +179,7 @@ package final class StagingArea: BodyStaging, Sendable {
     return body
   }
 
-  /// Protects a body from truncation, unless truncated; `release` runs under the same lock, so that
-  /// no writer finds the disk full in between.
+  /// Protects a body from truncation, unless truncated; `release` runs under the same lock.
   func endGrowing(_ body: GrowingBody, release: () -> Void = {}) -> Bool {
     growing.withLock { growing in
       growing.bodies[ObjectIdentifier(body)] = nil

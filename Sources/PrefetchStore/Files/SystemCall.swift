@@ -34,7 +34,6 @@ enum SystemCall {
 }
 
 extension Failure {
-  /// Returns the failure for an error number: room, permission or disk.
   static func system(_ error: Int32, _ deed: String, _ path: String) -> Failure {
     let code: ErrorCode =
       switch error {

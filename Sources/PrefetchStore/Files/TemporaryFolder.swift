@@ -7,7 +7,6 @@ struct TemporaryFolder: ~Copyable {
   private let parent: Folder
   private let name: String
 
-  /// Makes a folder, in memory if possible.
   init() throws(Failure) {
     var fault = Failure(.disk, "no place for temporary files")
     for path in ["/dev/shm", "/tmp", "/var/tmp"] {

@@ -28,7 +28,6 @@ package final class TransferProgressFile {
   private let file: OpenFile
   private let lock: ByteLocks
 
-  /// Several runs of one process have a file each.
   private static let count = Atomic(0)
   private static let suffix = ".transfers"
   private static let mark = "prefetch-transfers/1"

@@ -28,7 +28,6 @@ final class MirrorLinks {
 }
 
 extension Folder {
-  /// Mode of files that users may write.
   static let writableMode: mode_t = 0o644
 
   fileprivate func makeLinkable(_ name: String, modified: Int64?) -> Bool {

@@ -78,7 +78,6 @@ extension PublishedTrees {
     return isAdopted ? find.body : nil
   }
 
-  /// Whether a file of the tree may be a hard link to a stored body.
   private static func mayLink(_ rules: PublishingRules) -> Bool {
     !rules.needsOwnFiles && !rules.layout.isWrittenByTools
       && [.auto, .hardlink].contains(rules.link)
@@ -90,7 +89,6 @@ extension FileStatus {
     kind == .file && linkCount == 1 && isOwn
   }
 
-  /// Whether the file belongs to the user of this process.
   var isOwn: Bool { owner == geteuid() }
 }
 

@@ -135,7 +135,6 @@ extension PublishedTrees {
     return tree
   }
 
-  /// Makes the folder of a generation that no other cache has, from a number on.
   private func newFolder(
     _ first: Int,
     of publication: TreeRecord.Publication,

@@ -5,7 +5,6 @@ package struct TreeInspection: Hashable, Sendable {
   package struct Damage: Hashable, Sendable {
     package enum Problem: String, Hashable, Sendable {
       case missing
-      /// The published file has other bytes or another time.
       case changed
       /// Another file, or something that is no file, is in its place.
       case foreign
@@ -26,9 +25,7 @@ package struct TreeInspection: Hashable, Sendable {
 extension TreeInspection {
   /// How closely files are looked at.
   package enum Depth: Hashable, Sendable {
-    /// Reads files with bytes of their own.
     case bytes
-    /// Skips folders that have not changed, as runs do.
     case asRuns
     /// Skips the same folders, and reads no file.
     case status
@@ -88,8 +85,7 @@ extension PublishedTrees {
     }
   }
 
-  /// Removes changed files, so that the next run makes them again; foreign files and atomic trees
-  /// stay.
+  /// Removes changed files for the next run to make again; foreign files and atomic trees stay.
   package func repair(damaged: Set<ContentDigest>) throws(Failure) -> TreeInspection {
     try adoptCopies()
     let bodies = TreeBodies(objects: objects, damaged: damaged)
@@ -185,7 +181,6 @@ struct TreeBodies {
   var objects: ObjectLayers?
   var damaged: Set<ContentDigest> = []
 
-  /// Returns whether the file is a hard link to a stored body that was found intact.
   func isSoundLink(_ digest: ContentDigest, _ status: FileStatus) -> Bool {
     guard let objects, !damaged.contains(digest),
       let home = (try? objects.home(of: digest)) ?? nil,

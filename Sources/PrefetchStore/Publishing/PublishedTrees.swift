@@ -81,7 +81,6 @@ package final class PublishedTrees: TreePublisher, FileAdopter {
     return try root.status().inode == tree.inode ? outcome : nil
   }
 
-  /// Whether `segment` is known to have published into `folder`.
   package static func hasTree(
     of segment: SegmentKey,
     in folder: String,
@@ -212,7 +211,6 @@ package final class PublishedTrees: TreePublisher, FileAdopter {
     return try store.modificationTimes(of: plan.segment)
   }
 
-  /// Takes over the outcome of a filling, and drops bodies found damaged.
   func finish(_ filling: TreeFilling, _ outcome: inout TreeOutcome) {
     outcome.merge(filling.outcome)
     outcome.troubles += filling.mended

@@ -55,7 +55,6 @@ extension TreeFilling {
     seen.insert(number)
   }
 
-  /// Keeps a foreign file with the right bytes; throws for any other.
   private func keepForeign(
     _ spot: TreeSpot,
     _ file: TreeFile,
@@ -98,12 +97,10 @@ extension TreeFilling {
     seen.insert(try record.add(file.name, digest, spot.identity, birth: 0, to: tree.foreign))
   }
 
-  /// Keeps the record of a foreign file whose name is still in the plan.
   func keepForeign(_ file: TreeFile) throws(Failure) {
     for row in try record.rows(file.name, of: tree.foreign) { seen.insert(row.number) }
   }
 
-  /// Returns the overlapping tree that published the file.
   func claim(
     on name: String,
     _ spot: TreeSpot

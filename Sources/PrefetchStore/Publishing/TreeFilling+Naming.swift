@@ -10,7 +10,6 @@ struct TreePlacement {
   var form: TreeSource.Form
   var identity: FileIdentity
   var birth: Int64
-  /// File to be replaced, its rows, and the temporary name of the new file.
   var existingFile: FileIdentity?
   var replaced: [Int64] = []
   var temporary: String?

@@ -22,7 +22,6 @@ final class TreeFilling {
   let neighbours: [TreeNeighbour]
   let dates: ModificationTimes
   let options: Options
-  /// Rows of files that stay.
   var seen: Set<Int64> = []
   var pending: [TreePlacement] = []
   private var pendingNames: Set<URLKey> = []
@@ -30,7 +29,6 @@ final class TreeFilling {
   /// Files whose names are in use by folders, which may be removed later.
   private var blocked: [Int] = []
   var outcome: TreeOutcome
-  /// Number of unrecorded files that have the wanted bytes.
   var servingCount = 0
   /// Unrecorded files with the wanted bytes that belong to other users.
   var othersFiles: [(path: String, owner: UInt32)] = []
@@ -38,7 +36,6 @@ final class TreeFilling {
   var leftPaths: [String] = []
   /// Published files that were replaced by foreign files with the same bytes.
   var replacedPaths: [String] = []
-  /// Files that were changed and have been repaired.
   var mended: [TreeOutcome.Trouble] = []
   var damaged: Set<ContentDigest> = []
   private(set) var homes: [String] = []
@@ -75,7 +72,6 @@ final class TreeFilling {
     outcome = TreeOutcome(folder: plan.rules.folder)
   }
 
-  /// Fills the folder; ``outcome`` has the failures of single files.
   func fill() throws(Failure) {
     defer { discardPending() }
     for index in plan.indices { try fillFile(at: index, isLast: false) }

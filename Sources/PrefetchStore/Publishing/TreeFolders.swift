@@ -74,7 +74,6 @@ final class TreeFolders {
     throw Self.obstacle(status, at: folder.path(of: name))
   }
 
-  /// Returns the failure for what stands in the place of a folder.
   static func obstacle(_ status: FileStatus, at path: String) -> Failure {
     status.kind == .link
       ? Failure(.unsafeName, "`\(path)` is a symbolic link to a place outside the tree")

@@ -4,7 +4,6 @@ package import PrefetchCore
 package struct TreeForesight: TreePublisher {
   /// Record of published files; nil without a state, so that every file is foreign.
   private let record: TreeRecord?
-  /// Store of the bodies; nil without a cache.
   private let store: DiskStore?
   private let declared: [SegmentKey: String]
   private let isCancelled: () -> Bool
@@ -26,7 +25,6 @@ package struct TreeForesight: TreePublisher {
     nil
   }
 
-  /// Returns the troubles that a run would meet.
   package func publish(_ plan: TreePlan) -> TreeOutcome {
     var outcome = TreeOutcome(folder: plan.rules.folder)
     // In a copied state no inode tells the files apart; a run compares their bytes first.
@@ -96,10 +94,8 @@ private struct TreeForesightLook {
   private let source: TreeSource?
   private let isCancelled: () -> Bool
   private var neighbours: [TreeNeighbour] = []
-  /// Whether a recorded file is assumed to exist, unless its folder is in ``changed``.
   private var isTrusting = false
   private var changed: Set<URLKey> = []
-  /// Whether the tree equals the plan, so that no file needs a look.
   private(set) var isAsPlanned = false
   private var lastFolder: (path: String, folder: Folder?)?
   /// Foreign files of which only the run can tell whether they have the right bytes.
@@ -140,7 +136,6 @@ private struct TreeForesightLook {
     neighbours = try PublishedTrees.neighbours(of: tree, plan, record, declared)
   }
 
-  /// Throws what a run would report of the file.
   mutating func take(_ file: TreeFile) throws(Failure) {
     if file.content == .absent { return }
     let (path, leaf) = PathText.split(file.name)
@@ -199,7 +194,6 @@ private struct TreeForesightLook {
     return found
   }
 
-  /// Whether a file in the place of a folder was published; a run removes it.
   private func isOurs(_ status: FileStatus, below folder: Folder) throws(Failure) -> Bool {
     guard let record, let tree, status.kind == .file else { return false }
     return try record.hasFile(FileIdentity(status), of: tree)
@@ -233,7 +227,6 @@ private struct TreeForesightLook {
     }
   }
 
-  /// Returns nil for a file that cannot be read.
   private func hash(
     _ spot: TreeSpot,
     _ algorithms: Set<DigestAlgorithm> = []

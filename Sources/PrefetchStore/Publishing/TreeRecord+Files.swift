@@ -11,7 +11,6 @@ extension TreeRecord {
     )
   }
 
-  /// Returns whether a file with this identity was published anywhere in the tree.
   func hasFile(_ identity: FileIdentity, of tree: Tree) throws(Failure) -> Bool {
     try !all(
       """
@@ -105,7 +104,6 @@ extension TreeRecord {
     try run("DELETE FROM published_folders WHERE tree=\(tree.number) AND path=\(path)")
   }
 
-  /// Returns the folder times at the last check of their files.
   func stamps(of tree: Tree) throws(Failure) -> [(path: String, stamp: TreeFolderTimes.Stamp)] {
     try all(
       """

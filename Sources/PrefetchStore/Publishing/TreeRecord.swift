@@ -155,7 +155,6 @@ final class TreeRecord {
     )
   }
 
-  /// Returns the other trees that are not atomic, with their segments and folders.
   func otherTrees(
     excluding tree: Tree?
   ) throws(Failure) -> [(key: SegmentKey, folder: String, tree: Tree)] {
@@ -225,7 +224,6 @@ final class TreeRecord {
     )
   }
 
-  /// Deletes the rows of the tree's files; with `removesTree`, also the tree.
   func forget(_ tree: Tree, removesTree: Bool) throws(Failure) {
     try database.transaction { () throws(Failure) in
       try run("DELETE FROM published_files WHERE tree IN (\(tree.number), \(tree.foreign.number))")

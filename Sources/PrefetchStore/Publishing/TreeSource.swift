@@ -11,7 +11,6 @@ final class TreeSource {
     /// A file with a temporary name, where the file system has no unnamed files.
     case named(OpenFile, Folder, name: String)
 
-    /// File with bytes of its own; nil for an object.
     var file: OpenFile? {
       switch self {
       case .object: nil
@@ -40,7 +39,6 @@ final class TreeSource {
       }
     }
 
-    /// Gives the file a name and replaces what has that name.
     func install(as leaf: String, in folder: Folder) throws(Failure) {
       if case .named(_, let home, let name) = self {
         return try home.rename(name, to: leaf, in: folder)
@@ -72,7 +70,6 @@ final class TreeSource {
   private var folders: [UInt8: Folder] = [:]
   private var isCloneless = false
   private var isLinkless = false
-  /// Links of a mirror; nil for other trees.
   let mirrorLinks: MirrorLinks?
   /// Whether a body was copied only because the tree is on another file system.
   private(set) var hasCopiedAcross = false

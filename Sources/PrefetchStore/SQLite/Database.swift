@@ -18,7 +18,6 @@ internal import PrefetchCore
   private var isOpen = true
   private let busyWait: BusyWait
   private var idleStatements: [String: OpaquePointer] = unsafe [:]
-  /// Whether a statement met broken pages.
   private(set) var isDamaged = false
 
   init(path: String, named name: String, access: Access) throws(Failure) {
@@ -162,13 +161,11 @@ internal import PrefetchCore
     return try body()
   }
 
-  /// Makes SQLite wait for other processes as ``WaitPolicy`` allows.
   private func waitWhenBusy() {
     let context = unsafe Unmanaged.passUnretained(busyWait).toOpaque()
     unsafe sqlite3_busy_handler(handle, BusyWait.handler, context)
   }
 
-  /// Sets whether closing keeps the log or moves it into the file.
   func setKeepsLogOnClose(_ keeps: Bool) throws(Failure) {
     try check(
       unsafe prefetch_sqlite_db_config(

@@ -26,7 +26,6 @@ extension DatabaseFile {
     }
   }
 
-  /// Opens the remains of a database that proved damaged during reading.
   func openCopy(
     because fault: Failure,
     _ reports: inout [Diagnostic]
@@ -103,7 +102,6 @@ extension DatabaseFile {
     return DatabaseReading(database: copy, lock: nil, isCopy: true)
   }
 
-  /// Failure when only a newer version of the program can read the file; nil otherwise.
   var objectionToNewer: Failure? {
     guard let database = try? openAlongsideWriters(),
       case .newer(let version) = try? schema.versionStatus(of: database)
@@ -185,7 +183,6 @@ extension DatabaseFile {
 /// A database that does not change while this value lives.
 struct DatabaseReading {
   let database: Database
-  /// Whether this is a copy or remains, not the database itself.
   let isCopy: Bool
   private let lock: KernelLock?
 

@@ -2,8 +2,7 @@ internal import Glibc
 internal import PrefetchCore
 
 extension DatabaseFile {
-  /// Opens the database for writing, creating a missing or older one and setting a foreign file
-  /// aside; the caller excludes other processes.
+  /// Opens the database for writing or creates it; the caller excludes other processes.
   func openForWriting(_ reports: inout [Diagnostic]) throws(Failure) -> Database {
     guard try status() != nil else { return try rebuild(because: nil, &reports) }
     switch try openExisting() {
@@ -14,8 +13,7 @@ extension DatabaseFile {
     }
   }
 
-  /// Replaces a damaged or missing database by its newest good copy or an empty one; no process may
-  /// have the old file open.
+  /// Replaces a damaged or missing database by its newest good copy; no process may have it open.
   func rebuild(
     because fault: Failure?,
     _ reports: inout [Diagnostic]
@@ -154,7 +152,6 @@ extension DatabaseFile {
     return try connect(.writing)
   }
 
-  /// Removes temporary databases of killed processes.
   func removeLeftovers(of name: String) throws(Failure) {
     let prefix = Self.temporaryPrefix(name)
     for leftover in try folder.names() where leftover.hasPrefix(prefix) {

@@ -10,7 +10,6 @@ struct DatabaseFile: Sendable {
   let folder: Folder
   let name: String
   let schema: Schema
-  /// Name of the backup; nil for a database without one.
   var backupName: String?
   /// Whether the file belongs to a lower cache, which is never written.
   var isLower = false
@@ -26,8 +25,7 @@ struct DatabaseFile: Sendable {
     try folder.status(of: name)
   }
 
-  /// Whether the log has more than a header, which a killed run may leave and SQLite would wait
-  /// for.
+  /// Whether the log has more than a header, which a killed run may leave.
   var hasLog: Bool {
     get throws(Failure) {
       try folder.status(of: logName).map { $0.size > Self.logHead } ?? false
@@ -196,8 +194,7 @@ struct DatabaseFile: Sendable {
     return newName
   }
 
-  /// Renames the log, which would be replayed into the next file; returns the name for its
-  /// database.
+  /// Renames the log, so that no new file replays it; returns the name for its database.
   @discardableResult
   func setLogAside() throws(Failure) -> String {
     try folder.remove(sharedMemoryName)

@@ -39,7 +39,6 @@ final class RowBatch {
     return KeptStatement(try database.prepare("\(head) \(rows) \(tail)"))
   }
 
-  /// Drops rows of a failed statement.
   func begin() {
     values.removeAll(keepingCapacity: true)
     bytes.removeAll(keepingCapacity: true)
@@ -70,7 +69,6 @@ final class RowBatch {
 
   // MARK: Writing
 
-  /// Writes all rows; returns the number of changed rows.
   @discardableResult
   func run() throws(Failure) -> Int {
     defer { begin() }

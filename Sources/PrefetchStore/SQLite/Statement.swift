@@ -45,7 +45,7 @@ internal import PrefetchCore
     try run()
   }
 
-  // // MARK: Parameters
+  // MARK: Parameters
 
   func set<each Value: StatementValue>(_ values: repeat each Value) throws(Failure) {
     var index: Int32 = 0
@@ -91,7 +91,6 @@ internal import PrefetchCore
     return try step() ? try read(self) : nil
   }
 
-  /// Returns the values of all rows, without nil.
   func all<Value, each Parameter: StatementValue>(
     _ parameters: repeat each Parameter,
     read: (borrowing Statement) throws(Failure) -> Value?

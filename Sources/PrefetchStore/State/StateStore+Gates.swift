@@ -1,8 +1,7 @@
 package import PrefetchCore
 
 extension StateStore {
-  /// Returns hosts that must not be asked before a time, at most a day ahead: longer gates come
-  /// from a wrong clock.
+  /// Returns hosts with a gate at most a day ahead; longer gates come from a wrong clock.
   package func hostGates(at now: Instant) throws(Failure) -> [HostGate] {
     let latest = now + RetryAfter.longest + Freshness.clockTolerance
     return try database.rows(

@@ -109,7 +109,6 @@ extension StateStore {
     return removals
   }
 
-  /// Returns what past runs did with a URL, newest first.
   package func history(url: String) throws(Failure) -> [HistoryEntry] {
     let rows = try database.rows(
       """

@@ -30,8 +30,7 @@ extension StateStore {
 
   // MARK: Consumption
 
-  /// Records that a user has seen quarters of an item; `event` gets those that are new for the
-  /// body.
+  /// Records that a user has seen quarters of an item; `event` gets those new for the body.
   package func consume(
     _ url: String,
     _ quartiles: Quartiles,

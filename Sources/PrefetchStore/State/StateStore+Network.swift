@@ -109,7 +109,6 @@ extension StateStore {
 
   // MARK: Deferrals
 
-  /// Returns the deferrals of segments that the last run recorded.
   package func deferrals(of identity: String) throws(Failure) -> [String: Deferral] {
     let rows = try database.rows(
       "SELECT segment, rule, until FROM segment_deferrals WHERE identity=\(identity)"

@@ -39,7 +39,6 @@ extension StateStore {
     return record
   }
 
-  /// Replaces a record by `change` of it, atomically, and returns the new record.
   package func updateRegistration(
     _ key: RegistrationKey,
     _ change: (RegistrationRecord?) -> RegistrationRecord

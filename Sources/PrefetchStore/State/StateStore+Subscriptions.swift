@@ -2,7 +2,6 @@ package import PrefetchCore
 
 package struct SubscriptionKey: Hashable, Sendable {
   package var identity: String
-  /// Fingerprint of the license, which itself is never stored.
   package var licenseFingerprint: String
 
   package init(identity: String, licenseFingerprint: String) {

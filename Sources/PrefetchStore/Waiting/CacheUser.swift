@@ -99,7 +99,6 @@ final class CacheUserFile {
     if isLast { _ = try? folder?.remove(name) }
   }
 
-  /// Removes files of killed processes.
   func tidy() {
     guard let folder else { return }
     for name in (try? folder.names()) ?? [] {

@@ -5,7 +5,6 @@ internal import Synchronization
 /// Limit and end of waits for other processes, set once by the command for all locks.
 package struct WaitPolicy: Sendable {
   package var limit: Duration
-  /// Deadline of the command.
   package var end: ContinuousClock.Instant?
   package var isCancelled: @Sendable () -> Bool
   /// Called once per wait, after two seconds.
@@ -52,7 +51,6 @@ struct Wait {
   private var hasReported = false
   private var isFirst = true
 
-  /// Sleeps briefly; returns the failure that ends the wait.
   mutating func pause(
     for path: @autoclosure () -> String,
     usedBy users: () -> [CacheUser]
@@ -77,7 +75,6 @@ struct Wait {
     return nil
   }
 
-  /// Reports the processes waited for, once the wait has taken long enough.
   mutating func reportOnce(for path: @autoclosure () -> String, usedBy users: () -> [CacheUser]) {
     guard !hasReported, start.duration(to: .now) >= Self.silence else { return }
     hasReported = true

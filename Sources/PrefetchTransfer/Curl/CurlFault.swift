@@ -7,7 +7,6 @@ struct CurlFault: Error {
   enum Phase: Hashable, Sendable {
     /// Name lookup, connection and TLS, before any request was sent.
     case connecting
-    /// A request was sent; no whole head has arrived.
     case awaitingHead
     case receivingBody
   }

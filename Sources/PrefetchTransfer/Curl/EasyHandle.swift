@@ -214,7 +214,6 @@ internal import PrefetchCore
     unsafe String(cString: errorText)
   }
 
-  /// Throws when libcurl lacks the option or has no memory.
   private func check(_ status: CURLcode, _ option: CURLoption) throws(Failure) {
     guard status != CURLE_OK else { return }
     let reason = unsafe String(cString: curl_easy_strerror(status))

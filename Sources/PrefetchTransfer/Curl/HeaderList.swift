@@ -1,9 +1,7 @@
 internal import CCurl
 internal import PrefetchCore
 
-/// Request headers as a linked list that libcurl reads during a transfer.
-///
-/// libcurl neither copies nor frees the memory, which serves one request after another.
+/// Request headers as a linked list in memory that libcurl neither copies nor frees.
 @safe final class HeaderList {
   private static let usualBytes = 1_024
   private static let usualCount = 16
@@ -85,7 +83,6 @@ internal import PrefetchCore
     for index in 1..<count { connect(index) }
   }
 
-  /// Moves the text to a larger block, and the links with it.
   private func moveText(toRoomFor size: Int) {
     let larger = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: size)
     guard let old = unsafe text.baseAddress, let new = larger.baseAddress else { return }

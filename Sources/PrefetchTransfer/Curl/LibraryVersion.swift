@@ -38,14 +38,12 @@ package struct LibraryVersion: Hashable, Sendable {
     }
   }
 
-  /// Whether libcurl appends a first header that begins with a blank to freed memory, that of the
-  /// response before (fixed in 8.1.0).
+  /// Whether libcurl appends a first header with a leading blank to freed memory (fixed in 8.1.0).
   var keepsStaleHeader: Bool {
     number < 0x08_01_00
   }
 
-  /// Whether a broken HTTP/2 frame, read together with good ones, leaves a transfer waiting (fixed
-  /// in 8.1.0).
+  /// Whether a broken HTTP/2 frame behind good ones leaves a transfer waiting (fixed in 8.1.0).
   var overlooksEndOfSession: Bool {
     number < 0x08_01_00
   }

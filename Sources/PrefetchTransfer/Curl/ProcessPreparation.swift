@@ -3,8 +3,7 @@ internal import Glibc
 package import PrefetchCore
 
 extension CurlTransport {
-  /// Removes variables by which libraries would weaken TLS, write keys, load code or change name
-  /// lookups; must be called first of all.
+  /// Removes variables that make libraries weaken TLS or load code; must be called first of all.
   package static func forgetEnvironment() {
     let names = [
       "SSLKEYLOGFILE", "OPENSSL_CONF", "OPENSSL_CONF_INCLUDE", "OPENSSL_MODULES",

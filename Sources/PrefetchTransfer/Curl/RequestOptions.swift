@@ -5,7 +5,6 @@ internal import PrefetchCore
 final class RequestOptions {
   struct SchemeOptions {
     fileprivate var version: Int
-    /// Whether a connection may carry several requests at a time.
     fileprivate(set) var mayShareConnection: Bool
     fileprivate(set) var proxy: ProxyChoice
   }

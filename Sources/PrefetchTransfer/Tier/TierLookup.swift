@@ -3,11 +3,9 @@ internal import PrefetchCore
 /// Requests of one lookup in the second tier, step by step, up to the response.
 struct TierLookup {
   enum Step {
-    /// A request to the tier for the record of the origin's last response.
     case record
     /// A request to the tier for a body, declared or named by a record.
     case body(ContentDigest, OriginResponse?)
-    /// A request to the origin to revalidate a record.
     case origin(OriginResponse)
     /// The plain request to the origin, without the tier.
     case passed
@@ -15,19 +13,13 @@ struct TierLookup {
 
   enum NextAction {
     case request(Step)
-    /// The tier had the response.
     case served(TransferResponse)
-    /// The record begins with a redirect.
     case redirected(OriginResponse)
     /// The origin confirmed the record, and with `confirmsOwn` also the request's own validators.
     case renewed(OriginResponse, confirmsOwn: Bool)
-    /// The response or failure of the origin is final.
     case ended
-    /// The tier does not have the record or body.
     case missed
-    /// The tier could not be reached, or refused to respond.
     case refused(Failure)
-    /// The tier sent invalid content.
     case lied(Failure)
     /// A failure of this machine, such as a full disk or a cancellation; not the tier's fault.
     case failed(Failure)
@@ -54,7 +46,6 @@ struct TierLookup {
     if case .body = step { hasMoved } else { false }
   }
 
-  /// Whether a received body is in the staging area.
   var isStaged: Bool {
     if case .record = step { false } else { true }
   }
@@ -65,7 +56,6 @@ struct TierLookup {
     return isTrusted && tierRequest.granted != nil ? .record : nil
   }
 
-  /// Returns whether a record may replace a request to the origin.
   static func mayUse(
     _ origin: OriginResponse,
     for request: TransferRequest,
@@ -139,7 +129,6 @@ struct TierLookup {
     return .served(origin.response(304, body: nil, at: now))
   }
 
-  /// Returns the next action for a body, which must have the right digest.
   private func nextAction(
     _ body: StagedBody?,
     _ response: TransferResponse,
@@ -236,7 +225,6 @@ extension TransferRequest {
     value(of: "if-none-match") != nil || value(of: "if-modified-since") != nil
   }
 
-  /// Returns whether the record confirms the request's validators.
   fileprivate func isConfirmed(by origin: OriginResponse) -> Bool {
     if let tag = value(of: "if-none-match") {
       return Revalidation.confirms(origin.headers, stored: Validators(entityTag: tag))

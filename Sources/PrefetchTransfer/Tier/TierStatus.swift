@@ -18,13 +18,11 @@ struct TierStatus {
     failuresInRow = 0
   }
 
-  /// Records valid content, or a valid "not found".
   mutating func recordTruth() {
     failuresInRow = 0
     liesInRow = 0
   }
 
-  /// Records a failure; returns true when the run stops using the tier.
   mutating func recordFailure(_ failure: Failure) -> Bool {
     failuresInRow += 1
     guard

@@ -30,9 +30,8 @@ package struct TierTerms {
 
   static let longestRecord: Int64 = 64 << 10
 
-  // // MARK: Requests
+  // MARK: Requests
 
-  /// Returns the request to the tier for a step; nil for a step at the origin.
   func makeRequest(_ step: TierLookup.Step, for original: TransferRequest) -> TransferRequest? {
     var request: TransferRequest
     switch step {

@@ -11,12 +11,10 @@ struct TierWriting {
 
   struct Work {
     let response: OriginResponse
-    /// Next step; nil until decided.
     var step: Step?
   }
 
   var isOn = false
-  /// Whether the tier accepts bodies but no records.
   var refusesRecords = false
   private var waiting: [Work] = []
   private var first = 0
@@ -38,7 +36,6 @@ struct TierWriting {
     first < waiting.count || !inFlight.isEmpty
   }
 
-  /// Queues an upload; returns false when the queue is full.
   mutating func append(_ response: OriginResponse, _ step: Step? = nil) -> Bool {
     guard waiting.count - first < Self.mostWaiting else { return false }
     waiting.append(Work(response: response, step: step))

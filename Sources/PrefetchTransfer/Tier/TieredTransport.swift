@@ -12,7 +12,6 @@ package final class TieredTransport: Transport, SecondTier {
   private var lookups: [TransferID: TierLookup] = [:]
   private var chains = TierChains()
   private var tierStatus: TierStatus
-  /// Events that were ready without a request.
   private var ready: [TransferEvent] = []
   var writing = TierWriting()
 
@@ -53,7 +52,6 @@ package final class TieredTransport: Transport, SecondTier {
     tierStatus.mayRead || terms.settings.isRequired && terms.settings.isRead
   }
 
-  /// Ends a request without sending it.
   private func end(_ id: TransferID, _ trouble: TierTrouble) {
     var unsent = TransferFigures()
     unsent.requestCount = 0
@@ -172,7 +170,6 @@ package final class TieredTransport: Transport, SecondTier {
     return finished
   }
 
-  /// Returns the final result; nil when another request follows.
   private func received(_ id: TransferID, _ result: TransferResult) -> TransferResult? {
     guard let lookup = lookups[id] else { return nil }
     let earlier = lookup.wireBytes

@@ -26,7 +26,6 @@ struct ConnectionPools {
     byRules = [usual.rules: usual]
   }
 
-  /// Returns the pool of a request, and makes one for new rules.
   mutating func pool(for rules: Shared<ConnectionRules>?) -> ConnectionPool {
     guard let rules else { return all[0] }
     if let latest, latest.rules === rules { return latest.pool }
@@ -36,7 +35,6 @@ struct ConnectionPools {
     return pool
   }
 
-  /// Returns the pool with the same rules that uses HTTP/1.1 only.
   mutating func textualPool(for rules: Shared<ConnectionRules>?) -> ConnectionPool {
     var rules = rules?.value ?? all[0].rules
     rules.httpVersion = .http1

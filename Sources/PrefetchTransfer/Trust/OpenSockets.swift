@@ -6,14 +6,11 @@ final class OpenSockets {
     let descriptor: CInt
     let origin: Int
     let pool: Int
-    /// Lane whose request opened the connection.
     let opener: ObjectIdentifier
-    /// Local port; 0 before the first request.
     fileprivate var port = 0
     fileprivate var isClosed = false
     /// Whether the connection carries one request at a time; nil before the first response.
     var isTextual: Bool?
-    /// TLS session with the proxy.
     var proxySession: TLSSession?
 
     fileprivate init(descriptor: CInt, origin: Int, pool: Int, opener: ObjectIdentifier) {
@@ -27,7 +24,6 @@ final class OpenSockets {
       !isClosed && self.port == port
     }
 
-    /// Whether there are bytes or an end to read, or the socket is closed.
     var hasUnreadBytes: Bool {
       if let proxySession, proxySession.hasUnreadBytes { return true }
       var byte: UInt8 = 0
@@ -37,8 +33,7 @@ final class OpenSockets {
   }
 
   private var connections: [CInt: Connection] = [:]
-  /// Connections that carried a request, by local port; of two with the same port the later counts,
-  /// so that at worst a good connection is not reused.
+  /// Connections that carried a request, by local port; of two with the same port the later counts.
   private var byPort: [Int: Connection] = [:]
 
   func open(_ address: SocketAddress, origin: Int, pool: Int, for opener: ObjectIdentifier) -> CInt

@@ -2,8 +2,7 @@ internal import COpenSSL
 internal import PrefetchCore
 internal import PrefetchCrypto
 
-/// Certificates that OpenSSL verified, up to the trusted root, not those that the server sent;
-/// valid only during the verification.
+/// Chain that OpenSSL verified, up to the trusted root; valid only during the verification.
 @safe struct VerifiedChain {
   /// Security bits of a signature; SHA-256 gives half of its bits.
   private static let leastSignatureStrength: CInt = 128

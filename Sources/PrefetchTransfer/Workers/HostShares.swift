@@ -1,7 +1,6 @@
 internal import PrefetchCore
 
-/// Shares of hosts' connections and streams, fixed per worker, so that all workers together respect
-/// a host's limit.
+/// Shares of hosts' connections and streams, fixed per worker, so that a host's limit holds.
 struct HostShares {
   struct Assignment: Hashable, Sendable {
     /// Number of host and port, counted from zero.

@@ -5,7 +5,6 @@ internal import PrefetchCore
 final class Lane {
   let handle: EasyHandle
   let pool: ConnectionPool
-  /// Present transfer; nil while idle.
   private(set) var transfer: RunningTransfer?
   private var spent: RunningTransfer?
   var watch: TransferWatch
@@ -16,13 +15,11 @@ final class Lane {
   private(set) var rates: RateControl?
   /// Received bytes already charged to a rate.
   var chargedSize: Int64 = 0
-  /// Connection of the request; nil until known.
   private(set) var connection: OpenSockets.Connection?
   /// Connection of the last request, mostly used for the next one too.
   private var latest: OpenSockets.Connection?
   /// Whether the request was not sent because unsolicited bytes wait on its connection.
   private(set) var isWithheld = false
-  /// Wall time at which the transfer started.
   private(set) var startedAt = Instant(milliseconds: 0)
   var isPaused = false
   /// Uptime at which a paused transfer may continue.
@@ -32,10 +29,8 @@ final class Lane {
   /// Whether addresses are checked; not those of a proxy.
   var judgesAddresses = false
   var isProxyEncrypted = false
-  /// Whether a connection was opened for the transfer.
   var hasOpenedSocket = false
   var proxySession: TLSSession?
-  /// URL to connect to without a request.
   var probedURL: WebURL?
   private var sent: [UInt8] = []
 

@@ -3,7 +3,6 @@ internal import PrefetchCore
 /// Queue of a worker's requests for one origin; in libcurl, they would cost time in every round.
 struct OriginLine {
   enum Sharing {
-    /// No server has responded yet.
     case unknown
     /// HTTP/1.1: one request at a time on a connection.
     case single
@@ -14,7 +13,6 @@ struct OriginLine {
   /// Whether several pools share the host's limit, with one request at a time per connection.
   private(set) var isMixed = false
   private var pool: Int?
-  /// Whether HTTP/3 failed before.
   var avoidsHTTP3 = false
   private var connections = 1
   private var streams = 1
@@ -24,7 +22,6 @@ struct OriginLine {
   private(set) var waitingCount = 0
   /// Whether bodies came over HTTP/2 without a length.
   var hasOpenEnds = false
-  /// Whether the queue waits for a slot in ``WireSlots``.
   var isStarved = false
 
   init(sharing: Sharing) {
@@ -65,7 +62,6 @@ struct OriginLine {
     return nil
   }
 
-  /// Undoes the last ``next(_:)``.
   mutating func putBack(_ queued: QueuedRequest, at index: Int) {
     waiting[index] = queued
     firstWaiting = min(firstWaiting, index)
@@ -102,14 +98,12 @@ struct OriginLine {
   /// Consequence of a transfer's end for HTTP/3.
   enum Lesson: Hashable, Sendable {
     case none
-    /// An older version responded instead.
     case didFallBack
     /// No version got a connection, and libcurl's reason is that of HTTP/3 only.
     case mustTryOlder
   }
 
-  /// Learns from a transfer's end: after a failure of HTTP/3, the next attempt avoids it, as
-  /// libcurl falls back only when it cannot connect.
+  /// Learns from a transfer's end, since libcurl falls back only when it cannot connect.
   mutating func recordHTTP3(
     wasTried: Bool,
     isRequested: Bool,

@@ -22,9 +22,7 @@ final class QueuedRequest: Sendable {
 
     let mode: Mode
     let isOnFreshConnection: Bool
-    /// Number of earlier requests.
     let requestCount: Int
-    /// Bytes that earlier requests received.
     let wireBytes: Int64
 
     init(_ mode: Mode, isOnFreshConnection: Bool, after figures: TransferFigures) {

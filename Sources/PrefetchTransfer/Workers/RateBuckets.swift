@@ -2,7 +2,6 @@ internal import PrefetchCore
 
 /// Rate limits that all workers share: of the run, of each host, of each group.
 struct RateBuckets: Sendable {
-  /// Part of a second that a burst may fill.
   private static let burstsPerSecond: Int64 = 4
   private static let smallestBurst: Int64 = 16_384
 

@@ -1,10 +1,8 @@
 internal import PrefetchCore
 
-/// Time without bytes from a server, summed over its transfers: a dripping server uses up the same
-/// patience as a silent one.
+/// Time without bytes from a server, summed over its transfers, so that dripping counts as well.
 struct SummedSilence: Hashable, Sendable {
   private var lastByteAt = Duration.zero
-  /// End of the silence counted so far.
   private var countedUntil = Duration.zero
   private var sum = Duration.zero
 

@@ -136,7 +136,6 @@ extension TransferWorker {
     return false
   }
 
-  /// Returns an unsent request to the loop, which decides again.
   private mutating func giveBack(_ queued: QueuedRequest) {
     let reason = Failure(
       .cancelled,

@@ -17,7 +17,6 @@ struct TransferWorker {
   let number: Int
   let settings: TransportSettings
   let staging: any BodyStaging
-  /// Mailboxes of all workers.
   private let orders: [Mailbox<WorkerOrder>]
   private let reports: Mailbox<WorkerReport>
   let multi: MultiHandle
@@ -37,7 +36,6 @@ struct TransferWorker {
   private var outgoing: WorkerReport
   private var reportsDue: Duration?
   var mustReport = false
-  /// Whether some host may need HTTP/1.1.
   var mayNeedHTTP1: Bool
   let mustUploadOverHTTP1: Bool
   private var nextInspection: Duration = .zero

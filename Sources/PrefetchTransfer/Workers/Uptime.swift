@@ -2,7 +2,6 @@ internal import Glibc
 internal import PrefetchCore
 
 enum Uptime {
-  /// Returns the wall time, for ages of responses and starts of transfers.
   static func wallTime() -> Instant {
     var time = timespec()
     unsafe clock_gettime(CLOCK_REALTIME, &time)

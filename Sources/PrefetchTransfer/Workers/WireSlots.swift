@@ -53,7 +53,6 @@ struct WireSlots: Sendable {
     total -= 1
   }
 
-  /// Returns another worker that waits for a slot and could have one now.
   mutating func nextWaiting(except worker: Int) -> Int? {
     guard total < limit else { return nil }
     for other in isWaiting.indices where other != worker && isWaiting[other] {
