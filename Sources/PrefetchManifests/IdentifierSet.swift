@@ -1,6 +1,6 @@
 internal import PrefetchCore
 
-/// Ids that a manifest has used, per provider.
+/// Ids that a manifest has already used, each within its provider, to find repeated ones.
 struct IdentifierSet {
   private var keys: [URLKey] = []
   private var index = KeyTable()

@@ -23,7 +23,7 @@ struct RequestDirectives: Hashable {
       case "no-cache": hasNoCache = true
       case "no-store": hasNoStore = true
       case "only-if-cached": hasOnlyIfCached = true
-      // An unreadable age counts as the strictest one.
+      // An unreadable `max-age` counts as 0, the strictest.
       case "max-age": maximumAge = min(maximumAge ?? .max, Self.seconds(value) ?? 0)
       case "min-fresh": minimumFresh = max(minimumFresh ?? 0, Self.seconds(value) ?? 0)
       case "max-stale": maximumStale = value == nil ? .max : Self.seconds(value) ?? 0

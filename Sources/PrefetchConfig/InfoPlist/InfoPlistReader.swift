@@ -41,7 +41,7 @@ struct InfoPlistReader {
     ])
   }
 
-  /// Merges the plist over the file that it names; its keys replace the file's as a whole.
+  /// Merges the Info.plist over the SDK file that it names; its keys replace the file's as a whole.
   static func laid(_ upper: Node, over lower: Node) -> Node {
     let given = Set((upper.mapping ?? []).map(\.key))
     return TreeMerge.merged(lower.without(given), upper)

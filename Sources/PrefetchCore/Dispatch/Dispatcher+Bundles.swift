@@ -447,7 +447,7 @@ extension Dispatcher {
     let staged: [StagedBody]
     switch result {
     case .failure(let failure):
-      // The ending stands even if the texts for a beginning could not be written.
+      // The outcome of the bundle outranks a failure to write its stored beginning.
       return conclude(bundle: item, bundle.outcome ?? .failed(failure))
     case .success(let bodies): staged = bodies
     }

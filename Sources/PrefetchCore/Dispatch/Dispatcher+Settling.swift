@@ -10,7 +10,7 @@ extension Dispatcher {
     else {
       return settleItem(item)
     }
-    // A row that the run has not read must not be overwritten: its body would be lost.
+    // The item has a row that this run has not read; a new row would lose its body.
     if work.record == nil, row(of: items[item].step) != nil {
       keepUnasked(item)
       return settleItem(item)

@@ -7,7 +7,7 @@ struct Documents: RandomAccessCollection, MutableCollection {
   var startIndex: Int { 0 }
   var endIndex: Int { works.count }
 
-  // Without `_read`; see ``ItemTable``.
+  // Without `_read`, which compiler 6.3 misreads; details at the subscript of `ItemTable`.
   subscript(number: Int) -> DocumentWork {
     @inline(__always) get { works[number] }
     @inline(__always) _modify { yield &works[number] }

@@ -6,7 +6,7 @@ struct Segments: RandomAccessCollection, MutableCollection {
   var startIndex: Int { 0 }
   var endIndex: Int { works.count }
 
-  // Without `_read`; see ``ItemTable``.
+  // Without `_read`, which compiler 6.3 misreads; details at the subscript of `ItemTable`.
   subscript(index: Int) -> SegmentWork {
     @inline(__always) get { works[index] }
     @inline(__always) _modify { yield &works[index] }

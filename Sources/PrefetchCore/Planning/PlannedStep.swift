@@ -102,7 +102,7 @@ package struct PlanFragment: Sendable {
   package var steps: [PlannedStep] = []
   package var keptCount = 0
   package var keptBytes = SavedBytes()
-  /// Kept records, by number, that the segment does not hold yet.
+  /// Numbers of the records that are kept and that the segment will newly hold.
   package var joining: [Int64] = []
   package var declaredCount = 0
   package var leaving: [UInt32] = []

@@ -19,7 +19,7 @@ package struct ConnectionTable: Sendable {
     _read { yield shared.value }
   }
   let dependsOnPurpose: Bool
-  /// Whether the general settings suffice, unless a public server named the host.
+  /// Whether TLS rules, pins, certificates and headers are all defaults, so that no host needs a look-up.
   private let hasOnlyDefaults: Bool
   let addsHeaders: Bool
   /// Whether plain http may be refused after it was allowed, or be read by a proxy.

@@ -4,7 +4,7 @@ internal import PrefetchCore
 struct ModificationTimes {
   /// Nanoseconds since 1970, by the key of the item's URL.
   private(set) var all: [URLKey: Int64] = [:]
-  /// Hash that differs when any of the times does.
+  /// Hash of the items' `Last-Modified` texts, part of the mark of a published tree.
   private(set) var mark: UInt64 = 0
 
   static let none = ModificationTimes()

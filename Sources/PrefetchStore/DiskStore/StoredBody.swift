@@ -146,7 +146,7 @@ package struct BodyShelf: Sendable {
     objects.holds(digest)
   }
 
-  /// Hard-links a body into a folder; a body of a lower cache that cannot be linked stays there.
+  /// Hard-links a body into the folder of a lease; a body of a lower cache is read where it is.
   func link(_ digest: ContentDigest, into folder: Folder) throws(Failure) {
     guard let (home, isOwn) = try objects.home(of: digest) else {
       throw Failure(.storeDamaged, "the stored body `\(digest)` is missing")
