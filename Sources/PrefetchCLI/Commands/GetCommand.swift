@@ -150,7 +150,7 @@ struct GetCommand: Command {
     return record?.validatedAt.map { $0 < absence.since } ?? true
   }
 
-  /// Whether the cache may answer without a request; stale copies do not count.
+  /// Whether the cache may answer without a request: only a fresh copy, but offline any copy.
   private func isFresh(
     _ record: ContentRecord,
     as item: Int,

@@ -132,7 +132,7 @@ struct RequestBuilder {
       [download.countPerCategory, publisher?.countPerCategory].compactMap(\.self).min()
   }
 
-  /// Index of crates.io, which cargo needs in a published tree.
+  /// Default URL of the crate index, which cargo needs in a published tree.
   private static let crateIndex = try? WebURL("https://index.crates.io/")
 
   /// Whether a header holds the license, which only the publisher of manifests may receive.

@@ -253,7 +253,7 @@ extension Dispatcher {
     return record
   }
 
-  /// Sends an item's first request if there is room; the item holds a slot on the wire.
+  /// Sends the first request of an item that holds a slot; without room the item gives it up.
   mutating func requestItem(_ item: Int) {
     guard hasRoom(for: item) else { return }
     let work = activate(item)

@@ -15,7 +15,7 @@ package struct ExceptionTable: Hashable, Sendable {
     for (key, exception) in exceptions.sorted(by: { $0.key < $1.key }) { self[key] = exception }
   }
 
-  /// Exception of a name, address or range in the spelling of ``AddressRange`` or ``WebURL``.
+  /// Security exception of a name, address or range, spelled as in ``AddressRange`` or ``WebURL``.
   package subscript(key: String) -> Exception? {
     get {
       names[key] ?? ranges.first { $0.name == key }?.exception

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Sockets of a worker's connections: libcurl counts a host's connections in each pool alone.
+/// Table of a worker's open sockets in all pools, since libcurl counts only within each pool.
 final class OpenSockets {
   final class Connection {
     let descriptor: CInt

@@ -143,7 +143,7 @@ struct TransferWorker {
 
   // MARK: The loop
 
-  /// Calls libcurl only when that may bring news, since each call checks every socket.
+  /// Takes libcurl a step further and settles what ended; each call checks every socket.
   private mutating func perform() {
     mustPerform = false
     do throws(Failure) {

@@ -182,7 +182,7 @@ struct LockTreeTests {
     #expect(try home.run().status == 3)
     let variables = try home.run("env")
     #expect(variables.output.isEmpty)
-    #expect(variables.errors.contains("`packages` gets no variable: it is not current"))
+    #expect(variables.errors.contains("`packages` gets no variable: 1 item failed in the last run"))
   }
 
   // MARK: Yarn
