@@ -121,7 +121,7 @@ struct ExplainCommand: Command {
     }
     try add(record, from: store, to: &facts, locations)
     if facts.reason == reason.text, let account = facts.freshness, account.isCheckedAlways {
-      facts.tell(account, of: reason)
+      facts.setFreshness(account, of: reason)
     }
     let isOpen =
       record.map { $0.digest == nil && $0.state != .paused && $0.state != .failed } ?? true

@@ -17,7 +17,7 @@ struct ExplainFacts {
   var decision: ItemAction
   var isLeftOut = false
   var reason: String
-  var isFreshnessTold = false
+  var isFreshnessStated = false
   var now: Instant
   var bodies: BodyPaths
   var bodilessState: (state: ItemState, reason: String)?
@@ -31,13 +31,13 @@ struct ExplainFacts {
   }
 
   /// Says in the decision that every run asks, in place of "stale".
-  mutating func tell(_ account: FreshnessAccount, of reason: PlanReason) {
+  mutating func setFreshness(_ account: FreshnessAccount, of reason: PlanReason) {
     switch reason {
     case .stale: self.reason = account.line
     case .noValidators: self.reason = "\(account.line), and the server gave no validators"
     default: return
     }
-    isFreshnessTold = true
+    isFreshnessStated = true
   }
 
   /// Time until which `get` and `serve` trust the remembered absence.
@@ -185,7 +185,7 @@ extension ExplainFacts {
       lines.append("confirmed  \(Timestamp.format(validated))")
     }
     // An item that is kept for its digest need not be fresh.
-    if let freshness, !isFreshnessTold, decision != .keep || freshness.state != "stale" {
+    if let freshness, !isFreshnessStated, decision != .keep || freshness.state != "stale" {
       lines.append("fresh      \(freshness.line)")
     }
     lines += record.hops.map { "redirect   from \(SafeText.line(Redaction.url($0.url)))" }

@@ -66,13 +66,13 @@ struct ListExplanation {
       + Self.account(of: last, history)
   }
 
-  private static let place = "a file of this machine"
+  private static let location = "a file of this machine"
 
   func lines() -> [String] {
     [
       "list       \(SafeText.line(path))",
       "segments   \(segments.map { SafeText.line($0) }.joined(separator: ", "))",
-      "security   allowed: \(Self.place)",
+      "security   allowed: \(Self.location)",
     ]
       + history.map(ExplainFacts.line)
       + ["decision   \(decision.rawValue): \(SafeText.line(reason))"]
@@ -92,7 +92,7 @@ struct ListExplanation {
       "state_reason": .null,
       "rules": .array([]),
       "security": [
-        "decision": "allowed", "entry": .null, "reason": .string(Self.place),
+        "decision": "allowed", "entry": .null, "reason": .string(Self.location),
         "minimum_tls": .string(security.minimumTLS.number),
         "forward_secrecy": .bool(security.requiresForwardSecrecy),
       ],

@@ -49,8 +49,8 @@ struct SegmentTrouble {
     var count = 0
     var first: (url: String, reason: String)?
     for start in stride(from: 0, to: numbers.count, by: 1000) {
-      for answer in try store.stored(Array(numbers[start...].prefix(1000))) {
-        guard let record = answer?.record, let failure = record.failure else { continue }
+      for stored in try store.stored(Array(numbers[start...].prefix(1000))) {
+        guard let record = stored?.record, let failure = record.failure else { continue }
         count += 1
         first = first ?? (record.shownURL, failure.message)
       }

@@ -17,7 +17,7 @@ struct CommitBatch: Sendable {
     self.delay = delay
   }
 
-  mutating func shortenPatience() {
+  mutating func commitSoon() {
     guard Self.hurriedDelay < delay else { return }
     due = due.map { $0 - (delay - Self.hurriedDelay) }
     delay = Self.hurriedDelay

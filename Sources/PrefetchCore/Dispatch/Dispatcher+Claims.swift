@@ -2,7 +2,7 @@
 extension Dispatcher {
   mutating func joined() {
     guard !claims.hasOtherRuns else { return }
-    batch.shortenPatience()
+    batch.commitSoon()
     var urls: [String] = []
     var inFlight: Set<Int> = []
     for item in items.indices where isStored(item) && !isPiece(item) {

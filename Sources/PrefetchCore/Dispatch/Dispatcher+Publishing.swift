@@ -107,7 +107,7 @@ extension Dispatcher {
   }
 
   /// Notes a body that a run would fetch, where a segment would publish it.
-  mutating func noteForeseen(_ work: ActiveItem) {
+  mutating func recordForeseenBody(_ work: ActiveItem) {
     guard request.mode.predicts, segments.publishes, work.result.failure == nil,
       work.result.outcome != .deferred, [.fetch, .update].contains(work.result.action)
     else { return }

@@ -102,7 +102,7 @@ extension Dispatcher {
     {
       refuseAsForeseen(item)
     }
-    noteForeseen(work)
+    recordForeseenBody(work)
     var result = work.result
     items[item].state = .settled
     unclaim(item)

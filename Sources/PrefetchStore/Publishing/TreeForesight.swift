@@ -69,7 +69,7 @@ package struct TreeForesight: TreePublisher {
         throw Failure(.cancelled, "stopped before every file was compared")
       }
       do throws(Failure) {
-        try look.take(file)
+        try look.inspect(file)
       } catch {
         outcome.troubles.append(.init(name: file.name, url: file.url, failure: error))
       }
@@ -136,7 +136,7 @@ private struct TreeForesightLook {
     neighbours = try PublishedTrees.neighbours(of: tree, plan, record, declared)
   }
 
-  mutating func take(_ file: TreeFile) throws(Failure) {
+  mutating func inspect(_ file: TreeFile) throws(Failure) {
     if file.content == .absent { return }
     let (path, leaf) = PathText.split(file.name)
     var rows: [TreeRecord.Row] = []

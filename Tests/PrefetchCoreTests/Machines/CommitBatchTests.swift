@@ -89,7 +89,7 @@ struct CommitBatchTests {
     for item in 0..<row.count {
       batch.confirm(item: item, Self.confirmation(Int64(item)), now: .zero)
     }
-    if row.isHurried { batch.shortenPatience() }
+    if row.isHurried { batch.commitSoon() }
     #expect(batch.isDue(now: row.after, isIdle: row.isIdle) == row.isDue)
   }
 
