@@ -1,3 +1,4 @@
+import PrefetchTestSupport
 import Testing
 
 /// The pages that are written for people: their length, their words, and the list of decisions.
@@ -9,12 +10,6 @@ struct WrittenPagesTests {
     "Tests/Benchmarks/RESULTS.md", "examples/README.md", ".github/actions/prefetch/README.md",
   ]
 
-  /// Archaic words: the text should name the actor, or use the usual technical term.
-  private static var archaic: Regex<Substring> {
-    /\b(?:whoever|whom|besides|all the same|no more|is told|was told|are told|under way|is asked about|nobody|somebody)\b/
-      .ignoresCase()
-  }
-
   private static func text(of page: String) throws -> String {
     try #require(RepositoryFile.top(page).read(), "\(page)")
   }
@@ -24,7 +19,7 @@ struct WrittenPagesTests {
     var found: [String] = []
     for page in pages {
       for line in try text(of: page).split(separator: "\n") {
-        for _ in line.matches(of: archaic) { found.append("\(page): \(line)") }
+        found += PlainWords.archaic(in: line).map { "\(page): `\($0)` in \(line)" }
       }
     }
     return found

@@ -1,4 +1,5 @@
 import PrefetchCore
+import PrefetchTestSupport
 import Testing
 
 /// Texts that the program shows to users, read from its sources.
@@ -7,11 +8,9 @@ import Testing
     (path: $0, literals: SwiftLiterals(Repository.text(of: $0)))
   }
 
-  /// Words that a reader has to read twice, or that leave out who acts.
-  private static let archaic = [
-    "whoever", "whomever", "whom", "besides", "all the same", "no more", "is told", "was told",
-    "are told", "under way", "lies", "stands", "goes on", "what is no", "nobody", "somebody",
-    "everybody", "anybody", "anew", "asked about", "declared no more", "led astray",
+  private static let further = [
+    "lies", "stands", "goes on", "what is no", "everybody", "anybody", "anew", "asked about",
+    "led astray",
   ]
 
   @Test("A message, a help text and a page have no archaic or vague word")
@@ -20,9 +19,7 @@ import Testing
     for (path, literals) in Self.files {
       for text in literals.all {
         count += 1
-        let words =
-          " \(text.lowercased().split { !$0.isLetter && $0 != "'" }.joined(separator: " ")) "
-        for word in Self.archaic where words.contains(" \(word) ") {
+        for word in PlainWords.archaic(in: text, and: Self.further) {
           Issue.record("\(path): `\(word)` in “\(text.prefix(160))”")
         }
       }
