@@ -433,9 +433,10 @@ def _plan(bench, count):
 
 def _select(bench, count):
     """What a plan has to know of every row, in the order of the plan's merge."""
-    columns = "item, url, holders, variance, locked, facts"
+    columns = "item, url, holders, variance, fresh_until, facts"
     index = f"file:{_many(bench, count).cache}/index.sqlite?immutable=1"
-    return Side([("sqlite3", ["sqlite3", index, f"SELECT {columns} FROM items ORDER BY url"])],
+    rows = f"SELECT {columns} FROM items LEFT JOIN item_times USING (item) ORDER BY url"
+    return Side([("sqlite3", ["sqlite3", index, rows])],
                 lines=range(count, 2 * count), note="facts may hold line feeds")
 
 
@@ -460,7 +461,7 @@ def _lines(bench, count, **more):
     return {
         "prefetch": lambda: Side(
             [("prefetch", Prefetch(bench, f"lines-{count}", manifest())
-              .command("plan", "--offline"))],
+              .command("plan", "--no-probe"))],
             lines=[count], note="the whole process, as above", **more),
         "wc -l": lambda: Side([("wc -l", ["wc", "-l", manifest()])], expect=f"^{count + 1} ", **more),
         "jq -c .": lambda: Side([("jq -c .", ["jq", "-c", ".", manifest()])], lines=[count + 1],
