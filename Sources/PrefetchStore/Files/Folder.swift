@@ -102,6 +102,11 @@ final class Folder: Sendable {
     return (folder, result == 0)
   }
 
+  /// Whether this process may make files in the folder.
+  var isWritable: Bool {
+    unsafe faccessat(number, ".", W_OK | X_OK, AT_EACCESS) == 0
+  }
+
   func status() throws(Failure) -> FileStatus {
     try file.status()
   }

@@ -8,16 +8,22 @@ extension PublishedTrees {
     for found in try record.publications() {
       guard let location = try? TreeLocation.existing(found.folder) else { continue }
       try withPublisherLock(location) { () throws(Failure) in
-        for tree in try record.trees(of: found.publication) {
+        for var tree in try record.trees(of: found.publication) {
           guard let root = try? location.root(of: tree.generation) else { continue }
-          try adoptCopies(of: tree, in: root)
+          try adoptCopies(of: &tree, in: root)
         }
       }
     }
     try record.settle()
   }
 
-  private func adoptCopies(of tree: TreeRecord.Tree, in root: Folder) throws(Failure) {
+  /// Accepts the files of a tree whose folder is another than the recorded one: restored from a
+  /// backup, or on a disk that is mounted again.
+  func adoptCopies(ofMoved tree: inout TreeRecord.Tree, in root: Folder) throws(Failure) {
+    if try root.status().inode != tree.inode { try adoptCopies(of: &tree, in: root) }
+  }
+
+  private func adoptCopies(of tree: inout TreeRecord.Tree, in root: Folder) throws(Failure) {
     let folders = TreeFolders(root, record: record, tree: tree)
     var number: Int64 = 0
     while true {
@@ -36,7 +42,6 @@ extension PublishedTrees {
       }
       try record.renew(copies)
     }
-    var tree = tree
     tree.inode = try root.status().inode
     try record.set(tree)
   }

@@ -140,6 +140,7 @@ package final class PublishedTrees: TreePublisher, FileAdopter {
     var tree: TreeRecord.Tree
     if let known {
       tree = known
+      try adoptCopies(ofMoved: &tree, in: root)
     } else {
       tree = try record.makeTree(0, of: publication, link: link, inode: inode)
     }

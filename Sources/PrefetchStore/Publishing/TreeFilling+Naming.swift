@@ -51,21 +51,29 @@ extension TreeFilling {
       }
     }
     var stale: [Int64] = []
+    var obstacle: Failure?
     for placement in pending {
+      if placement.temporary != nil { stale.append(placement.temporaryRow) }
       do throws(Failure) {
+        if let obstacle { throw obstacle }
         try name(placement)
         seen.insert(placement.row)
         stale += placement.replaced
         outcome.created += 1
       } catch {
-        // The old file is still there and recorded.
+        // What was recorded before stays recorded.
         seen.formUnion(placement.replaced)
         stale.append(placement.row)
-        try recordFailure(error, of: placement.file)
+        guard obstacle == nil else { continue }
+        do throws(Failure) {
+          try recordFailure(error, of: placement.file)
+        } catch {
+          obstacle = error
+        }
       }
-      if placement.temporary != nil { stale.append(placement.temporaryRow) }
     }
     try record.remove(stale)
+    if let obstacle { throw obstacle }
   }
 
   private func name(_ placement: TreePlacement) throws(Failure) {

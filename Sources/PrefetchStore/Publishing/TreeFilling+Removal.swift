@@ -12,8 +12,7 @@ extension TreeFilling {
       var removed: [Int64] = []
       let removedBefore = outcome.removed
       for row in rows where !seen.contains(row.number) && !plan.holds(row.path, row.digest) {
-        try remove(row)
-        removed.append(row.number)
+        if try remove(row) { removed.append(row.number) }
       }
       // Flushed before the rows go: on some file systems (btrfs) a power cut could bring back a
       // file whose row is already deleted.
@@ -44,20 +43,21 @@ extension TreeFilling {
   }
 
   /// Removes a published file that is unchanged in identity, then empty folders made by prefetch.
-  private func remove(_ row: TreeRecord.Row) throws(Failure) {
-    let (folderPath, leaf) = PathText.split(row.path)
-    guard let folder = try folders.existing(folderPath), let status = try folder.status(of: leaf)
-    else { return }
-    let spot = TreeSpot(folder: folder, leaf: leaf, status: status)
-    guard spot.isFile(of: row) else { return }
+  ///
+  /// Returns whether its row can go: a missing file may be on a disk that is not mounted, and comes
+  /// back with it, as long as the tree cannot be filled.
+  private func remove(_ row: TreeRecord.Row) throws(Failure) -> Bool {
+    guard let spot = try folders.spot(of: row) else { return outcome.troubles.isEmpty }
+    guard spot.isFile(of: row) else { return true }
     // Another row may describe the file that replaced it.
     let others = try record.rows(row.path, of: tree).filter { $0.number != row.number }
     guard !others.contains(where: { spot.isFile(of: $0) && seen.contains($0.number) })
-    else { return }
-    if let claim = try claim(on: row.path, spot), claim.neighbour.isAlive { return }
-    try folder.remove(leaf)
+    else { return true }
+    if let claim = try claim(on: row.path, spot), claim.neighbour.isAlive { return true }
+    try spot.folder.remove(spot.leaf)
     outcome.removed += 1
-    try removeEmptyFolders(folderPath)
+    try removeEmptyFolders(PathText.split(row.path).folder)
+    return true
   }
 
   private func removeEmptyFolders(_ path: Substring) throws(Failure) {

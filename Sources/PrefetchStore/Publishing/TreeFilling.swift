@@ -109,6 +109,8 @@ final class TreeFilling {
     do throws(Failure) {
       try fill(file, index: index, isLast: isLast)
     } catch {
+      // What is recorded at this name stays recorded until a new file stands there.
+      for row in try record.rows(file.name, of: tree) { seen.insert(row.number) }
       try recordFailure(error, of: file)
     }
   }
@@ -116,6 +118,9 @@ final class TreeFilling {
   /// Records a file's failure; rethrows one that would meet the next file as well.
   func recordFailure(_ failure: Failure, of file: TreeFile) throws(Failure) {
     if [.diskFull, .unsupported, .cancelled].contains(failure.code) { throw failure }
+    if failure.code == .permission, !folders.root.isWritable {
+      throw Self.unwritable(plan.rules.folder)
+    }
     outcome.troubles.append(.init(name: file.name, url: file.url, failure: failure))
   }
 
@@ -146,8 +151,6 @@ final class TreeFilling {
       let spot = TreeSpot(folder: folder, leaf: leaf, status: status)
       guard try !isSettled(spot, file, digest, rows) else { return }
       existingFile = spot.identity
-    } else {
-      try record.remove(rows.map(\.number))
     }
     if !plan.isFresh(file), try source.isSpoilt(file.content) {
       damaged.insert(digest)
@@ -169,8 +172,8 @@ final class TreeFilling {
     )
     try heedPast(placement)
     placement.existingFile = existingFile
+    placement.replaced = rows.map(\.number)
     if existingFile != nil {
-      placement.replaced = rows.map(\.number)
       placement.temporary = RandomName.make(TreeName.temporaryPrefix)
     }
     pending.append(placement)
@@ -189,6 +192,14 @@ final class TreeFilling {
   /// Limit of a batch: each batch costs a commit and a flush, each file one or two descriptors.
   static let mostPending = max(64, min(1024, DescriptorLimit.current / 8))
   static let mostPendingBytes: Int64 = 64 << 20
+
+  /// Returns the failure for a folder in which nothing can be made, such as an empty mount point.
+  static func unwritable(_ path: String) -> Failure {
+    Failure(
+      .permission,
+      "`\(path)` cannot be written to, and files are missing there; mount the disk that belongs there, or let this user write"
+    )
+  }
 
   static func foreign(_ path: String, _ reason: String) -> Failure {
     Failure(.failed, "`\(path)` stays as it is: \(reason); move it away to have the item there")

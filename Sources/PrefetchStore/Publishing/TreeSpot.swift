@@ -36,6 +36,9 @@ extension TreeFolders {
     isSound: (ContentDigest, FileStatus) -> Bool,
     _ body: (TreeRecord.Row, TreeSpot?) throws(Failure) -> Void
   ) throws(Failure) -> Int {
+    // Files of another folder than the recorded one were restored, and count by their bytes.
+    let inode = try root.status().inode
+    let isCopied = record.isCopied || inode != tree.inode
     var number: Int64 = 0
     var count = 0
     while true {
@@ -55,7 +58,7 @@ extension TreeFolders {
             guard readsFiles else { continue }
             if spot.status.linkCount > 1, isSound(row.digest, spot.status) { continue }
             if try spot.mayHold(row.digest, isCancelled) { continue }
-          } else if record.isCopied,
+          } else if isCopied,
             try readsFiles
               ? spot.isCopy(of: row, isCancelled) : spot.status.size == row.identity.size
           {
