@@ -37,7 +37,14 @@ package final class CurlTransport: Transport {
       RateBuckets(settings, now: Uptime.now(), wallTime: wallTime ?? Uptime.wallTime)
     )
     shares = HostShares(workers: count, connectionsPerHost: settings.connectionsPerHost)
-    slots = Locked(WireSlots(limit: settings.concurrency, workers: count))
+    slots = Locked(
+      WireSlots(
+        limit: settings.concurrency,
+        workers: count,
+        connectionsPerHost: settings.connectionsPerHost,
+        findsConnections: settings.findsConnections
+      )
+    )
     let silence = Locked(SummedSilence())
     var orders: [Mailbox<WorkerOrder>] = []
     for _ in 0..<count { orders.append(try Mailbox()) }

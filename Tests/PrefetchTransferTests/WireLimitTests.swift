@@ -119,14 +119,41 @@ struct WireLimitTests {
     for _ in 0..<4 { #expect(slots.acquire(0, host: 0, knowing: 0) == .granted) }
     #expect(slots.acquire(1, host: 1, knowing: 0) == .full)
     #expect(slots.nextWaiting(except: 0) == nil)
-    slots.giveBack(0)
+    slots.giveBack(0, host: 0)
     #expect(slots.acquire(0, host: 0, knowing: 0) == .full)
     #expect(slots.nextWaiting(except: 0) == 1)
     #expect(slots.acquire(1, host: 1, knowing: 0) == .granted)
     slots.recordTrouble(of: 1)
-    slots.giveBack(0)
+    slots.giveBack(0, host: 0)
     #expect(slots.acquire(1, host: 1, knowing: 0) == .outdated)
     #expect(slots.acquire(1, host: 1, knowing: 1) == .granted)
+  }
+
+  @Test("Each worker has its share of a host's window, and none of another host's")
+  func window() {
+    var slots = WireSlots(limit: 32, workers: 2, connectionsPerHost: 16, findsConnections: true)
+    for worker in 0...1 {
+      for _ in 0..<2 { #expect(slots.acquire(worker, host: 0, knowing: 0) == .granted) }
+      #expect(slots.acquire(worker, host: 0, knowing: 0) == .hostFull)
+      #expect(slots.acquire(worker, host: 0, knowing: 0, isStream: true) == .granted)
+      #expect(slots.acquire(worker, host: 1, knowing: 0) == .granted)
+    }
+    slots.giveBack(1, host: 0)
+    #expect(slots.acquire(0, host: 0, knowing: 0) == .hostFull)
+  }
+
+  @Test("Open connections keep to the window of a host nearby", arguments: [1, 2])
+  func nearby(workers: Int) throws {
+    let server = try LoopbackServer { _ in .respond(200, text: "x") }
+    let bench = try TransferBench { settings in
+      settings.workers = workers
+      settings.connectionsPerHost = 16
+      settings.findsConnections = true
+    }
+    let url = try server.url()
+    let results = try bench.results(of: (0..<400).map { _ in bench.request(url) })
+    #expect(results.values.allSatisfy { (try? $0.outcome.get().status) == 200 })
+    #expect(server.peakConnectionCount <= ConnectionWindow.nearLimit)
   }
 
   @Test("A worker that looks first leaves slots to the workers that were called")

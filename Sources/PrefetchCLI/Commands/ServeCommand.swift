@@ -153,7 +153,7 @@ struct ServeCommand: Command {
     )
     let policy = loaded.configuration.policy
     // Requests of one lane never wait for each other's connections.
-    let together = min(policy.concurrency, policy.perHost)
+    let together = min(policy.concurrency, policy.assuredPerHost)
     return PullLanes(limit: Self.lanes, together: together) { pull.bring($0, $1) }
   }
 

@@ -36,7 +36,9 @@ extension RequestBuilder {
     var settings = configuration.settings
     settings.userAgent =
       configuration.network.userAgent ?? "\(ToolVersions.name)/\(ToolVersions.version)"
-    settings.connectionsPerHost = engine.jobsPerHost ?? policy.perHost
+    let perHost = engine.jobsPerHost ?? policy.perHost
+    settings.connectionsPerHost = perHost ?? policy.connectionsPerHost
+    settings.findsConnections = perHost == nil
     settings.concurrency = engine.jobs ?? policy.concurrency
     settings.workers = Self.workers
     settings.rate = configuration.network.rate.schedule { zone(zoneName) }

@@ -41,7 +41,7 @@ struct RequestBuilder {
     policy.agent = configuration.network.userAgent ?? ToolVersions.name
     policy.concurrency = engine.jobs ?? policy.concurrency
     policy.perHost = engine.jobsPerHost ?? policy.perHost
-    policy.lookAhead = max(64, 64 * policy.perHost)
+    policy.lookAhead = 64 * policy.connectionsPerHost
     policy.maximumFileSize = narrowed(policy.maximumFileSize)
     policy.allowsMassRemoval = engine.allowed.contains(.massRemoval)
     policy.allowsListChange = engine.allowed.contains(.listChange)

@@ -42,7 +42,12 @@ extension Configuration {
     Field("concurrency", \.policy.concurrency, .integer(1...1024).orUnlimited(1024))
       .help("Most transfers in flight at once; `unlimited` is 1024")
     Field("per_host", \.policy.perHost, .integer(1...256))
-      .help("Most HTTP/1.1 connections to one host at once")
+      .help(
+        """
+        Most HTTP/1.1 connections to one host at once, used from the start; without it a run finds \
+        their number, up to 16, and to a host nearby up to 6
+        """
+      )
     Field("rate", \.network.rate, .rateRule)
       .help("Most bytes a second for all transfers: one rate, or a timetable")
     Field("rate_per_host", \.settings.ratePerHost, .rateBound)

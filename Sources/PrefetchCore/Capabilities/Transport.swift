@@ -365,7 +365,9 @@ package struct TransportSettings: Hashable, Sendable {
   /// Time without received bytes after which a transfer has stalled.
   package var readTimeout: Duration = .seconds(30)
   package var itemTimeout: Duration?
-  package var connectionsPerHost: Int = 4
+  package var connectionsPerHost: Int = firstConnections
+  /// Whether a run finds the number of connections to a host itself, up to `connectionsPerHost`.
+  package var findsConnections = false
   package var concurrency: Int = 256
   package var httpVersion: HTTPVersion = .auto
   package var minimumTLS = ConnectionRules.MinimumTLS.tls12
@@ -380,6 +382,9 @@ package struct TransportSettings: Hashable, Sendable {
   package var rate: RateSchedule?
   package var ratePerHost: Int64?
   package var isTraced = false
+
+  /// Connections to a host that a run begins with when it finds their number.
+  package static let firstConnections = 4
 
   package init(userAgent: String) {
     self.userAgent = userAgent

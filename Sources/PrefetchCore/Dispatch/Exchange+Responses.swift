@@ -185,7 +185,8 @@ extension Exchange {
       isLookup: terms.isLookup,
       random: context.random
     )
-    let pause = max(retryPause ?? .zero, jitter)
+    // At the time that the server named, retries come before the requests behind them.
+    let pause = retryPause.flatMap { $0 > .zero ? $0 : nil } ?? jitter
     guard let deadline = context.deadline, context.now.uptime + pause >= deadline else {
       return .wait(pause)
     }

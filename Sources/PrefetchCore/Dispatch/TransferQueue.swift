@@ -16,6 +16,13 @@ package struct TransferQueue: Sendable {
     var isBarred = false
   }
 
+  /// Requests of one host, over HTTP/1.1.
+  private struct PerHost: Sendable {
+    var most: Int32
+    /// Requests that count for `concurrency`; the transport may not start more at first.
+    var assured: Int32
+  }
+
   private struct ReadyHost: Comparable, Sendable {
     var rank: Rank
     var number: Int64
@@ -37,7 +44,7 @@ package struct TransferQueue: Sendable {
   private var barriersByHost: [Int32: StartBarriers] = [:]
   private var barredHosts: [Int32] = []
   private var concurrency: Int
-  private let perHost: Int32
+  private let perHost: PerHost
   private var lookAhead: Int32
   private var aheadCount: Int32 = 0
   package private(set) var inFlight = 0
@@ -47,9 +54,10 @@ package struct TransferQueue: Sendable {
   }
 
   /// Creates a queue; with `lookAhead` the caller gets jobs in advance and keeps the other limits.
-  package init(concurrency: Int, perHost: Int, lookAhead: Int = 0) {
+  package init(concurrency: Int, perHost: Int, assured: Int? = nil, lookAhead: Int = 0) {
     self.concurrency = max(1, concurrency)
-    self.perHost = Int32(clamping: max(1, min(perHost, 1 << 20)))
+    let most = Int32(clamping: max(1, min(perHost, 1 << 20)))
+    self.perHost = PerHost(most: most, assured: min(Int32(clamping: assured ?? perHost), most))
     self.lookAhead = Int32(clamping: max(0, min(lookAhead, 1 << 20)))
   }
 
@@ -205,11 +213,15 @@ package struct TransferQueue: Sendable {
   }
 
   private func usualSlotCount(_ host: Host) -> Int32 {
-    host.isMultiplexed ? perHost * Self.streamsPerConnection : perHost
+    streams(perHost.most, host)
+  }
+
+  private func streams(_ connections: Int32, _ host: Host) -> Int32 {
+    host.isMultiplexed ? connections * Self.streamsPerConnection : connections
   }
 
   private func ahead(_ host: Host) -> Int32 {
-    max(0, host.inFlight - usualSlotCount(host))
+    max(0, host.inFlight - streams(perHost.assured, host))
   }
 
   private func mayStart(_ host: Int32) -> Bool {

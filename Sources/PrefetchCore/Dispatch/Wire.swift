@@ -12,7 +12,8 @@ struct Wire: Sendable {
   init(_ policy: RunPolicy, looksAhead: Bool, gates: [HostGate], deadline: Duration?, now: Moment) {
     queue = TransferQueue(
       concurrency: policy.concurrency,
-      perHost: policy.perHost,
+      perHost: policy.connectionsPerHost,
+      assured: policy.assuredPerHost,
       lookAhead: looksAhead ? policy.lookAhead : 0
     )
     var known: [HostLimits.Gate] = []

@@ -7,9 +7,10 @@ package struct RunPolicy: Sendable {
   package var network = NetworkPolicy()
   /// Lookup of time zones; nil looks up the one that the configuration uses for its own rules.
   package var zone: @Sendable (String?) -> TimeZoneRules? = { _ in nil }
-  package var concurrency = 8
-  /// HTTP/1.1 connections per host; over HTTP/2 eight times as many streams.
-  package var perHost = 4
+  package var concurrency = 32
+  /// HTTP/1.1 connections per host, over HTTP/2 eight times as many streams; nil lets the run find
+  /// their number.
+  package var perHost: Int?
   /// Requests beyond the limits that the transport may queue itself; 0 if it does not keep to them.
   package var lookAhead = 0
   package var maximumFileSize: Int64? = 10 << 30
@@ -43,6 +44,14 @@ package struct RunPolicy: Sendable {
   package var deadline: Duration?
 
   package init() {}
+
+  /// Most connections to a host that the run may find.
+  private static let foundPerHost = 16
+
+  /// Connections to a host that a run begins with.
+  package var assuredPerHost: Int { perHost ?? TransportSettings.firstConnections }
+
+  package var connectionsPerHost: Int { perHost ?? Self.foundPerHost }
 }
 
 /// Rules for redirects; every hop is a request of its own.

@@ -75,7 +75,6 @@ extension PublishedTrees {
     let mark = plan.mark ^ (try dates(of: plan).mark)
     for var tree in trees.reversed() where tree.mark == mark {
       guard let root = try generations.folder(String(tree.generation)) else { continue }
-      try adoptCopies(ofMoved: &tree, in: root)
       let isLinked =
         tree.generation == publication.current && location.linkedGeneration == tree.generation
       let times = try TreeFolderTimes(of: tree, in: root, record)
@@ -207,7 +206,6 @@ extension PublishedTrees {
     tree.mark = nil
     try record.set(tree)
     if let root = try generations.folder(name) {
-      try adoptCopies(ofMoved: &tree, in: root)
       try filling(.empty, tree, root).empty()
       try? generations.removeFolder(name)
     }

@@ -8,22 +8,16 @@ extension PublishedTrees {
     for found in try record.publications() {
       guard let location = try? TreeLocation.existing(found.folder) else { continue }
       try withPublisherLock(location) { () throws(Failure) in
-        for var tree in try record.trees(of: found.publication) {
+        for tree in try record.trees(of: found.publication) {
           guard let root = try? location.root(of: tree.generation) else { continue }
-          try adoptCopies(of: &tree, in: root)
+          try adoptCopies(of: tree, in: root)
         }
       }
     }
     try record.settle()
   }
 
-  /// Accepts the files of a tree whose folder is another than the recorded one: restored from a
-  /// backup, or on a disk that is mounted again.
-  func adoptCopies(ofMoved tree: inout TreeRecord.Tree, in root: Folder) throws(Failure) {
-    if try root.status().inode != tree.inode { try adoptCopies(of: &tree, in: root) }
-  }
-
-  private func adoptCopies(of tree: inout TreeRecord.Tree, in root: Folder) throws(Failure) {
+  private func adoptCopies(of tree: TreeRecord.Tree, in root: Folder) throws(Failure) {
     let folders = TreeFolders(root, record: record, tree: tree)
     var number: Int64 = 0
     while true {
@@ -42,6 +36,7 @@ extension PublishedTrees {
       }
       try record.renew(copies)
     }
+    var tree = tree
     tree.inode = try root.status().inode
     try record.set(tree)
   }

@@ -140,7 +140,6 @@ package final class PublishedTrees: TreePublisher, FileAdopter {
     var tree: TreeRecord.Tree
     if let known {
       tree = known
-      try adoptCopies(ofMoved: &tree, in: root)
     } else {
       tree = try record.makeTree(0, of: publication, link: link, inode: inode)
     }
@@ -171,7 +170,6 @@ package final class PublishedTrees: TreePublisher, FileAdopter {
     )
     // After an interruption the next run checks every file.
     tree.mark = nil
-    tree.inode = inode
     try record.set(tree)
     defer { finish(filling, &outcome) }
     try filling.fill()
@@ -195,6 +193,7 @@ package final class PublishedTrees: TreePublisher, FileAdopter {
     try record.set(publication)
     outcome.generation = publication.current
     tree.mark = mark
+    tree.inode = inode
     tree.link = link
     try record.set(tree)
     try times.renew(filling.homes, of: tree, in: root, record)

@@ -8,7 +8,7 @@ extension TreeFilling {
     _ digest: ContentDigest,
     _ rows: [TreeRecord.Row]
   ) throws(Failure) -> Bool {
-    if let own = rows.first(where: spot.isFile) {
+    if let own = try published(rows, at: spot) {
       if own.identity == spot.identity {
         guard own.digest == digest, !options.isRelinking else { return false }
         guard try !isLeftover(spot, file, digest) else {
@@ -38,6 +38,24 @@ extension TreeFilling {
     }
     try adopt(spot, file, digest, rows)
     return true
+  }
+
+  /// Returns the row of the file that was published here: the file itself, or a copy of it that
+  /// came back from a backup, which has its bytes and, in the recorded folder, its time.
+  func published(
+    _ rows: [TreeRecord.Row],
+    at spot: TreeSpot
+  ) throws(Failure) -> TreeRecord.Row? {
+    if let row = rows.first(where: spot.isFile) { return row }
+    guard spot.status.kind == .file else { return nil }
+    for var row in rows where spot.status.size == row.identity.size {
+      guard isMoved || spot.hasTime(of: row), try isBody(row.digest, spot) else { continue }
+      row.identity = spot.identity
+      row.birth = spot.folder.birth(of: spot.leaf)
+      try record.renew([row])
+      return row
+    }
+    return nil
   }
 
   private func adopt(
@@ -200,8 +218,9 @@ extension TreeFilling {
         continue
       }
       recordHome(PathText.split(file.name).folder)
-      guard let row = try record.rows(file.name, of: tree).first(where: { $0.digest == digest }),
-        let spot = try folders.spot(of: row), spot.isFile(of: row)
+      let rows = try record.rows(file.name, of: tree).filter { $0.digest == digest }
+      guard let first = rows.first, let spot = try folders.spot(of: first),
+        let row = try published(rows, at: spot)
       else {
         isInPlace = false
         continue

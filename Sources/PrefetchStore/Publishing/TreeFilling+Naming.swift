@@ -61,7 +61,7 @@ extension TreeFilling {
         stale += placement.replaced
         outcome.created += 1
       } catch {
-        // What was recorded before stays recorded.
+        // Rows of the former file stay.
         seen.formUnion(placement.replaced)
         stale.append(placement.row)
         guard obstacle == nil else { continue }

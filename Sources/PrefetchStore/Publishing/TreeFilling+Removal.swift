@@ -48,7 +48,7 @@ extension TreeFilling {
   /// back with it, as long as the tree cannot be filled.
   private func remove(_ row: TreeRecord.Row) throws(Failure) -> Bool {
     guard let spot = try folders.spot(of: row) else { return outcome.troubles.isEmpty }
-    guard spot.isFile(of: row) else { return true }
+    guard try published([row], at: spot) != nil else { return true }
     // Another row may describe the file that replaced it.
     let others = try record.rows(row.path, of: tree).filter { $0.number != row.number }
     guard !others.contains(where: { spot.isFile(of: $0) && seen.contains($0.number) })

@@ -40,6 +40,8 @@ final class TreeFilling {
   var damaged: Set<ContentDigest> = []
   private(set) var homes: [String] = []
   private var knownHomes: Set<URLKey> = []
+  /// Whether the folder is another than the recorded one, whose files may be copies therefore.
+  let isMoved: Bool
   /// Previous generation of an atomic tree, which records the state of linked bodies.
   let past: TreeRecord.Tree?
 
@@ -62,6 +64,7 @@ final class TreeFilling {
     self.dates = dates
     self.past = past
     self.options = options
+    isMoved = (try? root.status().inode) != tree.inode
     folders = TreeFolders(root, record: record, tree: tree)
     source = TreeSource(
       objects: objects,
@@ -109,7 +112,7 @@ final class TreeFilling {
     do throws(Failure) {
       try fill(file, index: index, isLast: isLast)
     } catch {
-      // What is recorded at this name stays recorded until a new file stands there.
+      // Rows of a name stay until a new file stands there.
       for row in try record.rows(file.name, of: tree) { seen.insert(row.number) }
       try recordFailure(error, of: file)
     }

@@ -58,7 +58,7 @@ extension TreeFolders {
             guard readsFiles else { continue }
             if spot.status.linkCount > 1, isSound(row.digest, spot.status) { continue }
             if try spot.mayHold(row.digest, isCancelled) { continue }
-          } else if isCopied,
+          } else if isCopied || spot.hasTime(of: row),
             try readsFiles
               ? spot.isCopy(of: row, isCancelled) : spot.status.size == row.identity.size
           {
@@ -81,6 +81,11 @@ extension TreeFolders {
 }
 
 extension TreeSpot {
+  /// Whether the file has the time of the recorded one, as a copy from a backup has.
+  func hasTime(of row: TreeRecord.Row) -> Bool {
+    identity.modified == row.identity.modified
+  }
+
   func isCopy(of row: TreeRecord.Row, _ isCancelled: () -> Bool) throws(Failure) -> Bool {
     guard status.kind == .file, status.size == row.identity.size else { return false }
     return try mayHold(row.digest, isCancelled)

@@ -7,6 +7,14 @@ extension EasyHandle {
     offset(CURLINFO_SIZE_DOWNLOAD_T)
   }
 
+  /// Time from the request to the first byte of its response.
+  var latency: Duration? {
+    guard let firstByte = time(CURLINFO_STARTTRANSFER_TIME_T),
+      let requested = time(CURLINFO_PRETRANSFER_TIME_T)
+    else { return nil }
+    return firstByte - requested
+  }
+
   /// Reads libcurl's measurements; phases that a reused connection skipped are nil.
   func measure(_ figures: inout TransferFigures, receivedSize: Int64) {
     // libcurl does not count a chunk in which the transfer ends.

@@ -88,7 +88,7 @@ extension TransferWorker {
       starve(origin)
       return startStarved()
     }
-    while startNext(of: origin) {}
+    while startNext(of: origin) == .started {}
   }
 
   private mutating func starve(_ origin: Int) {
@@ -97,14 +97,28 @@ extension TransferWorker {
     starved.append(origin)
   }
 
+  private enum Start {
+    case started
+    /// Nothing waits, or the worker's own connections are in use.
+    case nothing
+    case hostFull
+    case full
+  }
+
   /// Starts requests of starved queues in turn, one each, while there are slots.
   mutating func startStarved() {
-    while let origin = starved.first {
-      starved.removeFirst()
+    // Queues of full hosts since the last start: once all are, nothing can start.
+    var passed = 0
+    while passed < starved.count {
+      let origin = starved.removeFirst()
       lines[origin].isStarved = false
-      if startNext(of: origin) {
+      switch startNext(of: origin) {
+      case .started:
+        passed = 0
         starve(origin)
-      } else if lines[origin].isStarved {
+      case .nothing: break
+      case .hostFull: passed += 1
+      case .full:
         // The queue went to the end, but is still first.
         starved.removeLast()
         starved.insert(origin, at: 0)
@@ -113,27 +127,33 @@ extension TransferWorker {
     }
   }
 
-  private mutating func startNext(of origin: Int) -> Bool {
+  private mutating func startNext(of origin: Int) -> Start {
     while let (queued, index) = lines[origin].next(rates.mayStart) {
+      let isStream = lines[origin].sharing == .multiplexed
       let verdict = slots.withLock { [number] in
-        $0.acquire(number, host: origin, knowing: queued.assignment.troubles)
+        $0.acquire(
+          number,
+          host: origin,
+          knowing: queued.assignment.troubles,
+          isStream: isStream
+        )
       }
       switch verdict {
       case .granted:
         waitingCount -= 1
         start(queued)
-        return true
+        return .started
       case .outdated:
         waitingCount -= 1
         lines[origin].recordEnd()
         giveBack(queued)
-      case .full:
+      case .full, .hostFull:
         lines[origin].putBack(queued, at: index)
         starve(origin)
-        return false
+        return verdict == .full ? .full : .hostFull
       }
     }
-    return false
+    return .nothing
   }
 
   private mutating func giveBack(_ queued: QueuedRequest) {
@@ -232,12 +252,13 @@ extension TransferWorker {
 
   mutating func releaseSlot(of origin: Int) {
     lines[origin].recordEnd()
-    slots.withLock { [number] in $0.giveBack(number) }
+    slots.withLock { [number] in $0.giveBack(number, host: origin) }
   }
 
   /// Returns all queued requests of a host to the loop, which must learn of the trouble first.
   mutating func hold(_ origin: Int) {
-    slots.withLock { $0.recordTrouble(of: origin) }
+    let now = Uptime.now()
+    slots.withLock { $0.recordTrouble(of: origin, at: now) }
     let unsent = lines[origin].removeAll()
     waitingCount -= unsent.count
     for queued in unsent { giveBack(queued) }

@@ -175,6 +175,8 @@ struct TransferWorker {
       let arrived = lane.watch.update(transfer, at: now)
       if arrived > 0 {
         outgoing.progressed(transfer.request.id, transfer.advance(by: arrived))
+        let latency = lane.handle.latency
+        slots.withLock { $0.record(arrived, from: lane.origin, latency: latency, at: now) }
       }
       guard
         let failure = lane.watch.overdue(transfer, at: now)
@@ -250,6 +252,7 @@ struct TransferWorker {
     }
     figures.unexpectedKey = lane.pool.unexpectedKey(of: lane.origin)
     figures.trace = lane.trace
+    recordArrival(of: transfer, on: lane, figures)
     var result = transfer.result(completion, figures)
     lane.rates?.end(lane)
     multi.remove(lane.handle)
@@ -296,6 +299,25 @@ struct TransferWorker {
     report(result, of: queued, isTrouble: isTrouble)
     if isTrouble { hold(origin) }
     continueLine(with: origin)
+  }
+
+  private func recordArrival(
+    of transfer: RunningTransfer,
+    on lane: Lane,
+    _ figures: TransferFigures
+  ) {
+    guard transfer.version != nil else { return }
+    let now = Uptime.now()
+    let arrived = lane.watch.update(transfer, at: now)
+    slots.withLock {
+      $0.record(
+        arrived,
+        from: lane.origin,
+        responses: 1,
+        latency: figures.responseTime,
+        at: now
+      )
+    }
   }
 
   private func taught(_ result: TransferResult, _ queued: QueuedRequest) -> TransferResult {

@@ -1,29 +1,48 @@
 /// Slots for requests in flight, shared by all workers, and troubles of hosts.
 ///
-/// Each worker has a guaranteed share, which others may use while it is idle.
+/// Each worker has a guaranteed share, which others may use while it is idle. A host's own limit
+/// is its ``ConnectionWindow``.
 struct WireSlots: Sendable {
   enum Verdict: Hashable, Sendable {
     case granted
     case full
+    /// The host has as many connections as its window allows.
+    case hostFull
     /// The request was assigned before the host's last trouble was known.
     case outdated
   }
 
+  private struct Host: Sendable {
+    var troubles = 0
+    var window: ConnectionWindow
+    /// Requests in flight of each worker.
+    var held: [Int]
+  }
+
   private let limit: Int
   private let shares: [Int]
+  private let newHost: Host
   private var held: [Int]
   private var isWaiting: [Bool]
   /// Whether a worker has new orders that may need its share.
   private var isCalled: [Bool]
   private var total = 0
-  private var troubles: [Int] = []
+  private var hosts: [Host] = []
 
-  init(limit: Int, workers: Int) {
+  init(limit: Int, workers: Int, connectionsPerHost: Int = .max, findsConnections: Bool = false) {
     self.limit = max(1, limit)
-    shares = (0..<workers).map { limit / workers + ($0 < limit % workers ? 1 : 0) }
+    shares = (0..<workers).map { Self.share(of: limit, $0, workers) }
     held = Array(repeating: 0, count: workers)
     isWaiting = Array(repeating: false, count: workers)
     isCalled = Array(repeating: false, count: workers)
+    newHost = Host(
+      window: ConnectionWindow(
+        ceiling: connectionsPerHost,
+        isFixed: !findsConnections,
+        least: workers
+      ),
+      held: held
+    )
   }
 
   /// Called before orders are posted, so that the first worker does not take all slots.
@@ -36,21 +55,58 @@ struct WireSlots: Sendable {
   }
 
   /// Takes a slot; `known` is the number of the host's troubles when the request was assigned.
-  mutating func acquire(_ worker: Int, host: Int, knowing known: Int) -> Verdict {
-    guard known == count(of: host) else { return .outdated }
+  ///
+  /// Streams share a connection, so the host's window does not limit them.
+  mutating func acquire(
+    _ worker: Int,
+    host: Int,
+    knowing known: Int,
+    isStream: Bool = false
+  ) -> Verdict {
+    while hosts.count <= host { hosts.append(newHost) }
+    guard known == hosts[host].troubles else { return .outdated }
     guard total < limit, held[worker] < shares[worker] || !isAnotherOwed(worker) else {
       isWaiting[worker] = true
       return .full
     }
+    guard isStream || mayConnect(worker, to: host) else {
+      hosts[host].window.recordWaiting()
+      return .hostFull
+    }
     isWaiting[worker] = false
     held[worker] += 1
     total += 1
+    hosts[host].held[worker] += 1
     return .granted
   }
 
-  mutating func giveBack(_ worker: Int) {
+  /// Each worker has a share of the host's connections, which no other worker can reuse.
+  private func mayConnect(_ worker: Int, to number: Int) -> Bool {
+    let host = hosts[number]
+    // The assignment keeps to a fixed limit.
+    return host.window.isFixed
+      || host.held[worker] < Self.share(of: host.window.limit, worker, shares.count)
+  }
+
+  private static func share(of limit: Int, _ worker: Int, _ workers: Int) -> Int {
+    limit / workers + (worker < limit % workers ? 1 : 0)
+  }
+
+  mutating func giveBack(_ worker: Int, host: Int) {
     held[worker] -= 1
     total -= 1
+    hosts[host].held[worker] -= 1
+  }
+
+  /// Counts what arrived from a host; see ``ConnectionWindow``.
+  mutating func record(
+    _ bytes: Int64,
+    from host: Int,
+    responses: Int = 0,
+    latency: Duration? = nil,
+    at now: Duration
+  ) {
+    hosts[host].window.record(bytes: bytes, responses: responses, latency: latency, at: now)
   }
 
   mutating func nextWaiting(except worker: Int) -> Int? {
@@ -63,13 +119,10 @@ struct WireSlots: Sendable {
   }
 
   /// Blocks requests for the host that were assigned before.
-  mutating func recordTrouble(of host: Int) {
-    while troubles.count <= host { troubles.append(0) }
-    troubles[host] += 1
-  }
-
-  private func count(of host: Int) -> Int {
-    host < troubles.count ? troubles[host] : 0
+  mutating func recordTrouble(of host: Int, at now: Duration = .zero) {
+    while hosts.count <= host { hosts.append(newHost) }
+    hosts[host].troubles += 1
+    hosts[host].window.recordTrouble(at: now)
   }
 
   private func isAnotherOwed(_ worker: Int) -> Bool {

@@ -73,7 +73,7 @@ final class FleetMachine {
   init(_ night: FleetNight, start: Int64, count: Int, keepsChanges: Bool) {
     (self.night, self.start, self.count, self.keepsChanges) = (night, start, count, keepsChanges)
     var policy = RunPolicy()
-    policy.lookAhead = 64 * policy.perHost
+    policy.lookAhead = 64 * policy.connectionsPerHost
     policy.tier = night.servers.plan.tierSettings
     var segment = SegmentDeclaration(name: FleetCache.key.name, source: .inline([]))
     if let url = try? WebURL(FleetServers.list) { segment.source = .remote(url) }
