@@ -194,15 +194,16 @@ class Limited(Server):
 
     def __init__(self, root, www):
         (self.port,) = _free_ports(1)
-        self.log = os.path.join(root, "access.log")
+        self.root, self.log = root, os.path.join(root, "access.log")
         _configure(root, LIMITED, www=www, port=self.port, rate=self.RATE, burst=self.RATE - 1,
                    wait=self.WAIT)
         self.process = _start(root, self.port)
 
     def renew(self):
-        """Forgets what was asked, for the host to be as it was before the first request."""
-        time.sleep(self.WAIT + 0.1)
-        os.truncate(self.log, 0)
+        """Starts anew, so that no earlier request counts."""
+        self.stop()
+        os.unlink(self.log)
+        self.process = _start(self.root, self.port)
 
     def observe(self):
         """The most connections at once, and how many requests came before a wait was over."""

@@ -7,7 +7,7 @@ TABLE = {
     # name             full                      tiny
     "S":              ((10_000, 4 * KIB),        (16, 4 * KIB)),
     "D":              ((20_000, 4 * KIB),        (16, 4 * KIB)),
-    "M":              ((1_000, 256 * KIB),       (8, 16 * KIB)),
+    "M":              ((1_000, 256 * KIB),       (8, 17 * KIB)),
     "L":              ((4, 512 * MIB),           (2, MIB)),
     "capped":         ((60, 20_000_000),         (4, 50_000)),
     "large":          ((1, 384 * MIB),           (1, 200_000)),
@@ -22,7 +22,10 @@ TABLE = {
     "configurations": (100,                      3),
     "runs":           (20,                       1),
     "fixed":          ((1, 2, 4, 6, 8, 12, 16, 24, 32), (1, 8)),
-    # Milliseconds each way, and how many bodies of S.
+    # Milliseconds each way of rows 16, 21 and 24, and of 25 and 26.
+    "away":           (50,                       5),
+    "capped away":    (80,                       5),
+    # The same of row 33, and how many bodies of S.
     "distances":      (((0, 10_000), (50, 1_000), (200, 320)), ((0, 8), (5, 4))),
     # Of the ext4 image, and of the free memory that keeps everything out of the disk.
     "disk":           (4 << 30,                  64 * MIB),
