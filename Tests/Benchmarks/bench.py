@@ -1,12 +1,10 @@
 """What the rows share."""
 
 import os
-import shutil
-import subprocess
 
 from corpus import Corpus, write_manifest
 from servers import Far, Nginx
-from side import Skip, Wrong, spawn
+from side import Wrong, spawn
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -60,8 +58,6 @@ class Bench:
         return self._compiled(name, ["cc", "-O2", f"{HERE}/{name}.c", *words, "-lpthread", "-o"])
 
     def _compiled(self, name, command):
-        if not shutil.which(command[0]):
-            raise Skip(f"{command[0]} is not installed")
         program = self.place.path("home", name)
         self.once(program, lambda: self.execute([*command, program]))
         return program

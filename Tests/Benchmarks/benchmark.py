@@ -50,12 +50,15 @@ def main():
             for line in lines:
                 print(f"{line.row:3}  {group.workload}; against {line.theirs}")
         return 0
+    binary = os.path.abspath(os.environ["PREFETCH_BINARY"])
+    if not os.access(binary, os.X_OK):
+        sys.exit(f"there is no program {binary}")
     # A signal has to end the servers, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with contextlib.ExitStack() as ending:
         place = Place(sizes["memory"])
         ending.callback(place.remove)
-        bench = Bench(place, os.path.abspath(os.environ["PREFETCH_BINARY"]), sizes, chosen.rounds)
+        bench = Bench(place, binary, sizes, chosen.rounds)
         ending.callback(bench.stop)
         if chosen.profile is not None:
             return profile(bench, chosen.profile)

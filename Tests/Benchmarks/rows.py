@@ -274,8 +274,8 @@ def _limited(bench):
         return bench.keep("limit", lambda: Limited(bench.place.folder("limit"), bench.www))
 
     return _out_of_the_box(
-        bench, "limited", lambda: f"http://127.0.0.1:{host().port}", best=NEAR | {"wget2": 1}, words={
-            "curl": ["retry = 1000"], "wget2": ["--wait=0.13"], "rclone": ["--tpslimit", str(Limited.RATE)],
+        bench, "limited", lambda: f"http://127.0.0.1:{host().port}", best=NEAR | {"curl": 8, "wget2": 1}, words={
+            "curl": ["retry = 1000", "retry-delay = 1"], "wget2": ["--wait=0.13"], "rclone": ["--tpslimit", str(Limited.RATE)],
         }, requests=None, host=host)
 
 

@@ -215,7 +215,7 @@ class Limited(Server):
         known = [bisect.bisect(refusals, moment - self.GRACE) for moment in begun]
         early = sum(count > 0 and moment - refusals[count - 1] < self.WAIT - self.GRACE
                     for moment, count in zip(begun, known))
-        return {"connections": max(int(row[3]) for row in rows), "early": early,
+        return {"connections": max((int(row[3]) for row in rows), default=0), "early": early,
                 "refused": len(refusals), "requests": len(rows)}
 
 

@@ -7,7 +7,7 @@ import subprocess
 import time
 
 from servers import Server
-from side import Skip, Wrong
+from side import Wrong, require
 
 REQUESTS = 100_000
 
@@ -50,8 +50,7 @@ class Loaded:
             file.write(SCRIPT.format(paths=lists, prefix=prefix))
 
     def run(self, bench, is_first):
-        if not shutil.which("wrk"):
-            raise Skip("wrk is not installed")
+        require("wrk")
         before = _busy(self.number)
         said = subprocess.run(
             ["wrk", "-t1", "-c32", f"-d{self.seconds}s", "-s", self.script, self.url],

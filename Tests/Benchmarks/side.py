@@ -46,8 +46,7 @@ class Side:
     def run(self, bench, is_first):
         """Returns seconds, MiB or allocations, and CPU seconds, by label."""
         for _, command in self.steps:
-            if not shutil.which(command[0]):
-                raise Skip(f"{os.path.basename(command[0])} is not installed")
+            require(command[0])
         if self.reset:
             self.reset()
         if self.host:
@@ -57,6 +56,8 @@ class Side:
         except Wrong as error:
             raise GaveUp(str(error)) if self.gives_up else error
         finally:
+            if self.host:
+                self.seen = self.host().observe()
             if self.clean:
                 self.clean()
 
@@ -69,8 +70,6 @@ class Side:
             elapsed += value
             used += busy
             values[label] = elapsed, used
-        if self.host:
-            self.seen = self.host().observe()
         if self.expect and not re.search(self.expect, text):
             raise Wrong(f"printed no “{self.expect}” but: {text[-200:]!r}")
         if self.lines is not None and is_first:
@@ -148,12 +147,18 @@ class Constant:
         return f"{self.number:,}"
 
 
+def require(program):
+    if not shutil.which(program):
+        raise Skip(f"{os.path.basename(program)} is not installed")
+
+
 def spawn(command, out, error, environment, limit):
     """Wall time, CPU time and exit status of a process; it and what it started are killed at the limit.
 
     Straight to posix_spawn and wait: what Python's own module does around them costs as much as the
     start of a small program.
     """
+    require(command[0])
     writing = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
     actions = [
         (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),

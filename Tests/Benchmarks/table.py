@@ -35,19 +35,21 @@ class Result:
                      for label in group.fixed if samples[label] and label not in reasons}
             self.theirs = min(walls, key=walls.get, default=line.theirs)
             self.versions[self.theirs] = f"{FIXED}, `{self.theirs}`"
-        kinds = [reasons[side] for side in sorted({line.ours, self.theirs.split(", then ")[0]}) if side in reasons]
-        self.kind = kinds[0]["kind"] if kinds else ""
-        self.failure = "; ".join(f"{record['side']}: {record['failure']}" for record in kinds)
-        if self.failure:
-            return
+        sides = line.ours, self.theirs.split(", then ")[0]
+        ends = [reasons[side] for side in dict.fromkeys(sides) if side in reasons]
+        kinds = {end["kind"] for end in ends}
+        self.kind = next((kind for kind in ("failed", "skipped", "gave up") if kind in kinds), "")
+        self.failure = "; ".join(f"{end['side']}: {end['failure']}" for end in ends)
         walls, busy = ([[value[column] for value in samples[label]] for label in (line.ours, self.theirs)]
                        for column in (0, 1))
-        if line.is_spread:
+        if line.is_spread and not ends:
             walls = [max(walls[0])], [min(walls[0])]
-        self.walls = [statistics.median(several) for several in walls]
+        self.walls = [statistics.median(several) for several in walls if several]
         self.busy = [statistics.median(several) for several in busy if several]
         ratios = [ours / theirs for ours, theirs in zip(*(busy if line.is_cpu else walls))]
-        self.least, self.ratio, self.most = min(ratios), statistics.median(ratios), max(ratios)
+        if not ends:
+            self.least, self.ratio, self.most = min(ratios), statistics.median(ratios), max(ratios)
+        self.has_ours = line.ours not in reasons and bool(samples[line.ours])
 
     @property
     def met(self):
@@ -76,7 +78,7 @@ class Result:
         limits = [f"≤ {limit:.2f}" if limit else "–" for limit in (line.must, line.goal)]
         end = f"{' | '.join(limits)} | {self.met} |"
         if self.failure:
-            return f"{start} | | {self.failure} | {end}"
+            return f"{start} {self._shown(0) if self.has_ours else ''} | | {self.failure} | {end}"
         spread = "" if line.is_spread else f" [{self.least:.2f}–{self.most:.2f}]"
         shown = (self._shown(side) for side in (0, 1))
         return f"{start} {' | '.join(shown)} | {self.ratio:.2f}{spread} | {end}"
@@ -140,7 +142,7 @@ def header(sets, run):
     """When, what and where, in one paragraph."""
     every = [record for records in sets.values() for record in records]
     days = sorted({record["taken"][:10] for record in every})
-    rounds = max(record["round"] for record in every)
+    rounds = max(1, *(record["round"] for record in every))
     return (
         f"{' to '.join(dict.fromkeys((days[0], days[-1])))}, commit {run['commit']}, {run['machine']}; "
         f"{run['versions']}. Medians of {rounds} rounds in turns, of three where a host is far or slow; "
