@@ -203,7 +203,7 @@ class Downloader:
     def _command(self, label, out, turn="cold"):
         """What is asked about again keeps the server's times; a cold run is spared the trouble.
 
-        Without a number of transfers the peer runs as it comes, without an option for speed.
+        Without a number of transfers the peer runs without an option for speed.
         """
         is_again, keeps_time = turn == "again", turn != "cold"
         peer, path, trust = tool(label), program(label), self.bench.nginx.certificate

@@ -23,6 +23,7 @@ AS_ITEMS = "itself with the pieces as items"
 BEFORE = "itself before"
 BEST = "prefetch, best"
 FIXED = "its best fixed setting"
+COMPARED = "prefetch, every row compared"
 
 
 @dataclasses.dataclass
@@ -62,7 +63,7 @@ class Group:
 
 
 def _beside(*lines):
-    """The lines, and one without limits for each peer of which there is a newer version."""
+    """The lines, and a line without limits for the newer version of each peer that has one."""
     tools = [line for line in lines if line.theirs.partition(",")[0] in NEWER and not line.is_cpu]
     return [*lines, *(Line(line.row, f"new {line.theirs}", ours=line.ours) for line in tools)]
 
@@ -155,8 +156,12 @@ def groups(bench, sizes):
             bench, "far", lambda: bench.far("h2", near), scheme="h2", best=dict.fromkeys(NEAR, 100),
             jobs=("-j", "128", "--jobs-per-host", "16")), rounds=3, is_slow=True),
         Group(f"plan of {many:,} items against a full index, offline", [
-            Line(17, "sqlite3", 1.5, 1.0),
-        ], {"prefetch": lambda: _plan(bench, many), "sqlite3": lambda: _select(bench, many)}),
+            Line(17, "sqlite3", 1.5, 1.0, ours=COMPARED), Line(17, "sqlite3"),
+        ], {
+            "prefetch": lambda: _plan(bench, many, "prefetch"), "sqlite3": lambda: _select(bench, many),
+            # A rule that the last run did not know.
+            COMPARED: lambda: _plan(bench, many, COMPARED, "--set", "cache.ttl=1h"),
+        }),
         Group(f"NDJSON manifest of {many:,} items, read and planned", [
             Line(18, "wc -l"), Line(18, "jq -c .", 0.6, 0.3),
         ], _lines(bench, many)),
@@ -197,7 +202,7 @@ def groups(bench, sizes):
         Group(f"one body ({sizes.corpus('large')}), {capped}", [
             *_box(26), *(Line(26, f"{peer}, best") for peer in NEAR),
         ], _out_of_the_box(
-            # Who fetches in pieces makes as many requests as it likes.
+            # Tools that fetch ranges send any number of requests.
             bench, "large", lambda: bench.far("h1", away, RATE), best=dict.fromkeys(NEAR, 16), words={
                 "aria2c": ["-x16", "-s16", "-k1M"], "wget2": ["--chunk-size=24M"],
                 "rclone": ["--multi-thread-streams", "16"],
@@ -241,15 +246,15 @@ RATE = 20_000_000
 
 
 def _box(row, must=None, goal=None):
-    """Nobody with an option that makes it faster."""
+    """Lines for peers that run without an option for speed."""
     return _beside(*(Line(row, peer, must, goal) for peer in ("wget2", "aria2c", "rclone")))
 
 
 def _out_of_the_box(bench, name, where, scheme="h1", best=None, jobs=(), words=None, **more):
-    """Each as it comes, and each with the best settings that were found for it.
+    """Sides without an option for speed, and sides with the best settings that were found.
 
-    `where` returns the base of the server, `best` has the transfers of each peer and `words` more of
-    its options; of ours these are `jobs`.
+    `where` returns the base of the server. `best` is the number of transfers by peer, `words` are more
+    options by peer, and `jobs` are the options of ours.
     """
     def ours(label, jobs):
         _all(bench, scheme, name)
@@ -259,7 +264,7 @@ def _out_of_the_box(bench, name, where, scheme="h1", best=None, jobs=(), words=N
     def peer(label):
         is_best = label.endswith(", best")
         options = (words or {}).get(label.removesuffix(", best").removeprefix("new "), ()) if is_best else ()
-        # As they come, a 429 is the end of a file for the peers.
+        # Without options, the peers take a 429 as the end of a file.
         return Downloader(bench, name, scheme, where(), parallel=best if is_best else None, words=options).cold(
             label, gives_up="host" in more and not is_best, **more)
 
@@ -280,7 +285,7 @@ def _limited(bench):
 
 
 def _dropped(bench):
-    """A body that nobody keeps, from the cache on the way."""
+    """One large body that no side keeps, from a caching proxy that has it."""
     def ready():
         corpus = bench.corpus("huge")
         folder = bench.place.folder("warm-proxy", "bodies")
@@ -308,7 +313,7 @@ def _dropped(bench):
 
 
 def _hour(bench):
-    """What cron starts at the full hour: a short list each, which has not changed."""
+    """Runs that cron starts at the full hour, each with a short list that has not changed."""
     count = bench and bench.sizes["configurations"]
 
     def script(label, commands, requests):
@@ -340,7 +345,7 @@ def _hour(bench):
 
 
 def _fixed(bench, sizes, scheme, away, count):
-    """Ours as it comes, and with every setting that it might have chosen."""
+    """Our side without options, and with each fixed number of connections."""
     def ours(label, jobs):
         address = _all(bench, scheme, "S", f"-{count}", count=count)
         if away:
@@ -472,7 +477,7 @@ def _asked_again(bench, side, **more):
 
 
 def _libcurls(ours):
-    """The sides that a newer libcurl may change."""
+    """Our side with both versions of libcurl."""
     return {label: lambda label=label: ours(label) for label in ("prefetch", "new prefetch")}
 
 
@@ -563,10 +568,10 @@ def _many(bench, count, **more):
     return Prefetch(bench, f"many-{count}", address, **more)
 
 
-def _plan(bench, count):
+def _plan(bench, count, label, *words):
     ours = _many(bench, count)
     ours.fill(count)
-    return Side([("prefetch", ours.command("plan", "--offline"))], requests=0, lines=[0])
+    return Side([(label, ours.command("plan", "--offline", *words))], requests=0, lines=[0])
 
 
 def _select(bench, count):

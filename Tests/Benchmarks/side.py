@@ -29,7 +29,7 @@ class Side:
     the first run, `expect` a pattern in what the last step printed, `lines` how many lines it may
     print (later rounds print to /dev/null), `syncs` how often it may flush in the first run, and
     `verify` a function that raises `Wrong`; its argument is whether to read every byte. `host` returns
-    a server that says what it saw of the run. A side that `gives_up` may leave its work undone.
+    a server that logs the run. A side that `gives_up` may leave its work undone.
     """
 
     LIMIT = 1800
