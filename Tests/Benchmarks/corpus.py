@@ -74,8 +74,8 @@ class Corpus:
                 item |= {"size": self.size, "digests": {"sha256": self.digests[file]}}
             yield item
 
-    def urls(self, base, count=None):
-        return [f"{base}/{self.name}/{file}" for file in self.files[:count]]
+    def urls(self, base):
+        return [f"{base}/{self.name}/{file}" for file in self.files]
 
     @property
     def entity_tag(self):

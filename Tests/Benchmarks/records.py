@@ -11,16 +11,20 @@ class Records:
     def __init__(self, path, run):
         self.path, self.run, self.groups = path, run, {}
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        if os.path.exists(path):
-            with open(path) as file:
-                for line in file:
-                    self._remember(line)
+        with open(path, "a+") as file:
+            file.seek(0)
+            text = file.read()
+            # An interrupted run may have left half a line.
+            if text and not text.endswith("\n"):
+                file.write("\n")
+        for line in text.splitlines():
+            self._remember(line)
 
     def _remember(self, line):
         try:
             record = json.loads(line)
         except ValueError:
-            return  # An interrupted run may have left half a line.
+            return
         if record.items() >= self.run.items():
             self.groups.setdefault(record["workload"], {}).setdefault(record["taken"], []).append(record)
 

@@ -8,12 +8,12 @@ import shutil
 from corpus import Packages, catalogue_items, many_items, write_film, write_lines
 from disk import Disk
 from peers import JOBS, NEAR, Downloader, Prefetch
-from programs import NEWER, libraries, program
+from programs import NEWER, libraries, program, tool
 from servers import Caching, Limited
 from serving import Loaded, Pulled, Serve
 from side import Constant, Side, Skip
 
-PEERS = ("wget2", "curl", "rclone", "aria2c", *(f"new {tool}" for tool in NEWER))
+PEERS = ("wget2", "curl", "rclone", "aria2c", *(f"new {peer}" for peer in NEWER))
 # No tools, but what any tool on libcurl has to spend, and what our duties cost there at the least:
 # see bare.c and floor.c.
 BARE, FLOOR = "libcurl alone", "the floor"
@@ -263,7 +263,7 @@ def _out_of_the_box(bench, name, where, scheme="h1", best=None, jobs=(), words=N
 
     def peer(label):
         is_best = label.endswith(", best")
-        options = (words or {}).get(label.removesuffix(", best").removeprefix("new "), ()) if is_best else ()
+        options = (words or {}).get(tool(label), ()) if is_best else ()
         # Without options, the peers take a 429 as the end of a file.
         return Downloader(bench, name, scheme, where(), parallel=best if is_best else None, words=options).cold(
             label, gives_up="host" in more and not is_best, **more)
@@ -280,7 +280,8 @@ def _limited(bench):
 
     return _out_of_the_box(
         bench, "limited", lambda: f"http://127.0.0.1:{host().port}", best=NEAR | {"curl": 8, "wget2": 1}, words={
-            "curl": ["retry = 1000", "retry-delay = 1"], "wget2": ["--wait=0.13"], "rclone": ["--tpslimit", str(Limited.RATE)],
+            "curl": ["retry = 1000", "retry-delay = 1"], "wget2": ["--wait=0.13"],
+            "rclone": ["--tpslimit", str(Limited.RATE)],
         }, requests=None, host=host)
 
 
@@ -321,7 +322,7 @@ def _hour(bench):
         with open(path, "w") as file:
             file.write("set -e\n" + "".join(f"{shlex.join(words)}\n" for words in commands))
         return Side([(label, ["sh", path])], requests=requests,
-                    note=f"{len(commands)} × `{' '.join(map(os.path.basename, commands[0][:3]))} …`")
+                    note=f"one after the other, {len(commands)} commands")
 
     def ours(label, binary):
         items, commands = 10, []
