@@ -3,7 +3,7 @@
 import os
 import subprocess
 
-from side import Skip
+from side import Skip, require
 
 
 class Disk:
@@ -36,6 +36,7 @@ class Disk:
 
 
 def _run(*command):
+    require(command[0])
     done = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode != 0:
         raise Skip(f"no ext4 of its own: {done.stderr.strip()}")
