@@ -75,15 +75,20 @@ def wanted(bench, sizes, chosen):
 
 def try_out(bench, chosen):
     """Every side once; no figure counts, only whether it did its work."""
-    counts = {"done": 0, "gave up": 0, "skipped": 0, "failed": 0}
+    counts, skipped = {"done": 0, "gave up": 0, "skipped": 0, "failed": 0}, {}
     for group, lines in wanted(bench, bench.sizes, chosen):
         found = measure(bench, group, lines)
         ends = {record["side"]: record for record in found if "failure" in record}
         counts["done"] += len({record["side"] for record in found} - set(ends))
         for side, end in ends.items():
             counts[end["kind"]] += 1
+            if end["kind"] == "skipped":
+                skipped.setdefault(f"{side} skipped: {end['failure']}", []).extend(end["rows"])
+                continue
             rows = ", ".join(map(str, end["rows"]))
             print(f"row {rows}, {group.workload}: {side} {end['kind']}: {end['failure']}", flush=True)
+    for text, rows in skipped.items():
+        print(f"row {', '.join(map(str, dict.fromkeys(rows)))}: {text}")
     print(", ".join(f"{count} {kind}" for kind, count in counts.items()))
     return 1 if counts["failed"] or not counts["done"] else 0
 
