@@ -200,12 +200,12 @@ def groups(bench, sizes):
             bench, "capped", lambda: bench.far("h1", away, RATE), best=dict.fromkeys(NEAR, 60),
             jobs=("-j", "60", "--jobs-per-host", "60")), rounds=3, is_slow=True),
         Group(f"one body ({sizes.corpus('large')}), {capped}", [
-            *_box(26), *(Line(26, f"{peer}, best") for peer in NEAR),
+            *_box(26), *(Line(26, f"{peer}, best") for peer in ("curl", "rclone", "aria2c")),
         ], _out_of_the_box(
             # Tools that fetch ranges send any number of requests.
             bench, "large", lambda: bench.far("h1", away, RATE), best=dict.fromkeys(NEAR, 16), words={
-                "aria2c": ["-x16", "-s16", "-k1M"], "wget2": ["--chunk-size=24M"],
-                "rclone": ["--multi-thread-streams", "16"],
+                "aria2c": ["-x16", "-s16", "-k1M"],
+                "rclone": ["--multi-thread-cutoff", "16M", "--multi-thread-streams", "16"],
             }, requests=None), rounds=3, is_slow=True),
         Group(f"{sizes.corpus('limited')}, 429 and `Retry-After: 1` above {Limited.RATE} requests a second", [
             *_box(27), *(Line(27, f"{peer}, best") for peer in ("curl", "wget2", "rclone")),
