@@ -1,25 +1,27 @@
 """What the rows share."""
 
 import os
-import subprocess
 
 from corpus import Corpus, write_manifest
-from servers import Nginx, Proxy
+from servers import Far, Nginx
 from side import Wrong, spawn
+
+HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 class Bench:
     """A place, a server, the binary, and what was made once."""
 
-    def __init__(self, place, binary, rounds, is_quick):
-        self.place, self.binary = place, binary
-        self.rounds, self.is_quick = rounds, is_quick
+    def __init__(self, place, binary, sizes, rounds):
+        self.place, self.binary, self.sizes, self.rounds = place, binary, sizes, rounds
         self.www = place.folder("www")
         self.nginx = Nginx(place.folder("nginx"), self.www)
         self.environment = {"PATH": os.environ["PATH"], "HOME": place.folder("home"), "LC_ALL": "C"}
         self.made, self.kept = {}, []
-        self.sizes = {"S": (10_000, 4 << 10), "D": (20_000, 4 << 10), "M": (1_000, 256 << 10),
-                      "L": (4, (64 if is_quick else 512) << 20)}
+
+    def rounds_of(self, group):
+        """How many rounds of it are measured."""
+        return 0 if self.sizes.is_tiny else self.rounds or group.rounds or 7
 
     def once(self, key, make):
         if key not in self.made:
@@ -41,35 +43,33 @@ class Bench:
         self.once(path, lambda: write(path, items()))
         return f"{self.nginx.base(scheme)}/{name}.{ending}" if scheme else path
 
-    def far(self, scheme):
-        """The base of the server when it is 50 ms away."""
+    def far(self, scheme, milliseconds=50, rate=0):
+        """The base of the server when it is so far away, and caps each connection at so many bits."""
         port = self.nginx.plain if scheme == "h1" else self.nginx.secure
-        proxy = self.keep(f"proxy-{scheme}", lambda: Proxy(port, 50))
-        return self.nginx.base(scheme).replace(str(port), str(proxy.port))
+        start = lambda: Far(self.compiled("far"), port, milliseconds, rate)
+        far = self.keep(f"far-{scheme}-{milliseconds}-{rate}", start)
+        return self.nginx.base(scheme).replace(str(port), str(far.port))
 
     def decoder(self):
-        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "decoder.swift")
-        program = self.place.path("home", "decoder")
-        command = ["swiftc", "-O", "-static-stdlib", source, "-o", program]
-        self.once(program, lambda: subprocess.run(command, check=True, stderr=subprocess.DEVNULL))
-        return program
+        return self._compiled("decoder", ["swiftc", "-O", "-static-stdlib", f"{HERE}/decoder.swift", "-o"])
 
     def compiled(self, name, *words):
         """A program of ours in C, or with `-shared` a library."""
-        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), f"{name}.c")
+        return self._compiled(name, ["cc", "-O2", f"{HERE}/{name}.c", *words, "-lpthread", "-o"])
+
+    def _compiled(self, name, command):
         program = self.place.path("home", name)
-        command = ["cc", "-O2", source, "-o", program, *words, "-lpthread"]
-        self.once(program, lambda: subprocess.run(command, check=True))
+        self.once(program, lambda: self.execute([*command, program]))
         return program
 
     def stop(self):
         for each in [*self.kept, self.nginx]:
             each.stop()
 
-    def execute(self, command, limit=1800):
+    def execute(self, command, limit=1800, environment=None):
         """Runs what is not measured; returns what it printed."""
         out, error = self.place.path("setup.out"), self.place.path("setup.err")
-        _, _, status = spawn(command, out, error, self.environment, limit)
+        _, _, status = spawn(command, out, error, self.environment | (environment or {}), limit)
         with open(out) as printed, open(error) as complained:
             text = printed.read()
             if status != 0:

@@ -13,10 +13,7 @@ MODIFIED = 1_700_000_000
 class Place:
     """The folder everything is written to: in memory where there is enough of it."""
 
-    NEEDED = 12 << 30
-
-    def __init__(self, is_quick):
-        needed = self.NEEDED // 3 if is_quick else self.NEEDED
+    def __init__(self, needed):
         parent = "/dev/shm"
         if not os.access(parent, os.W_OK) or _free(parent) < needed or _memory() < needed:
             parent = os.environ.get("TMPDIR", "/var/tmp")
@@ -77,8 +74,8 @@ class Corpus:
                 item |= {"size": self.size, "digests": {"sha256": self.digests[file]}}
             yield item
 
-    def urls(self, base, count=None):
-        return [f"{base}/{self.name}/{file}" for file in self.files[:count]]
+    def urls(self, base):
+        return [f"{base}/{self.name}/{file}" for file in self.files]
 
     @property
     def entity_tag(self):
@@ -89,10 +86,8 @@ class Corpus:
 class Packages:
     """As many packages as npm itself consists of, most of them small, in a folder of their own."""
 
-    COUNT = 98
-
-    def __init__(self, www):
-        self.names = [f"packages/{number:02}.tgz" for number in range(self.COUNT)]
+    def __init__(self, www, count):
+        self.names = [f"packages/{number:02}.tgz" for number in range(count)]
         os.mkdir(os.path.join(www, "packages"))
         source = random.Random("packages")
         for name in self.names:

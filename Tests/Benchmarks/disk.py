@@ -3,21 +3,19 @@
 import os
 import subprocess
 
-from side import Wrong
+from side import Skip, require
 
 
 class Disk:
     """Made anew before every run: deleting files on a file system slows down what is made next."""
 
-    SIZE = 4 << 30
-
-    def __init__(self, place):
+    def __init__(self, place, size):
         # On a real disk: in memory a flush would cost nothing.
         self.image = os.path.join(os.environ.get("TMPDIR", "/var/tmp"), f"prefetch-{os.getpid()}.ext4")
         self.point = place.folder("disk")
         self.folder = os.path.join(self.point, "home")
         with open(self.image, "wb") as file:
-            file.truncate(self.SIZE)
+            file.truncate(size)
 
     def renew(self):
         self._unmount()
@@ -38,6 +36,7 @@ class Disk:
 
 
 def _run(*command):
+    require(command[0])
     done = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode != 0:
-        raise Wrong(f"no ext4 of its own: {done.stderr.strip()}")
+        raise Skip(f"no ext4 of its own: {done.stderr.strip()}")

@@ -5,16 +5,20 @@ import json
 import os
 import shutil
 
+from programs import libraries, program, tool
 from side import Side, Wrong, verify_files, verify_objects
 
 JOBS = ("-j", "32", "--jobs-per-host", "16")
+# How many transfers each peer does best with, for a server as near as this one.
+NEAR = {"curl": 32, "wget2": 8, "rclone": 32, "aria2c": 16}
 
 
 class Prefetch:
     """A configuration with a cache and a state folder of its own, and the commands run on it."""
 
-    def __init__(self, bench, key, manifest=None, home=None, jobs=JOBS, segment=None, **more):
-        self.bench, self.jobs = bench, jobs
+    def __init__(self, bench, key, manifest=None, home=None, jobs=JOBS, segment=None, label="prefetch",
+                 binary=None, **more):
+        self.bench, self.jobs, self.label, self.binary = bench, jobs, label, binary or bench.binary
         home = home or bench.place.folder("prefetch", key)
         self.cache, self.state = f"{home}/cache", f"{home}/state"
         self.config = bench.place.path(f"{key}.json")
@@ -31,9 +35,9 @@ class Prefetch:
 
     def command(self, *words):
         places = ("-c", self.config, "--cache-dir", self.cache, "--state-dir", self.state)
-        return [self.bench.binary, *words, *places]
+        return [self.binary, *words, *places]
 
-    def cold(self, corpus, count=None, renew=None, label="prefetch", told=None, **more):
+    def cold(self, corpus, count=None, renew=None, told=None, **more):
         """Fetches a corpus from nothing: hashed, stored durably, indexed.
 
         `told` is the number of items that it counts as, where that is another one.
@@ -46,27 +50,30 @@ class Prefetch:
                 self.verify_status(told or items)
 
         renew = renew or self.clear
-        return Side([(label, self._run())], reset=renew, clean=renew, requests=items + 1,
-                    statuses={200: items + 1}, verify=verify, **more)
+        return self._side({"reset": renew, "clean": renew, "requests": items + 1,
+                           "statuses": {200: items + 1}, "verify": verify} | more)
 
-    def again(self, items, statuses, label="prefetch", **more):
+    def again(self, items, statuses, **more):
         """The run after one that fetched everything."""
         self.fill(items)
-        return Side([(label, self._run())], requests=sum(statuses.values()), statuses=statuses,
-                    verify=lambda is_thorough: is_thorough and self.verify_status(items), **more)
+        return self._side({"requests": sum(statuses.values()), "statuses": statuses,
+                           "verify": lambda is_thorough: is_thorough and self.verify_status(items)} | more)
 
-    def night(self, label, peers, home, renew, is_first, words=None):
+    def _side(self, more):
+        return Side([(self.label, self.run())], environment=libraries(self.label), **more)
+
+    def night(self, peers, home, renew, is_first, words=None):
         """Brings a folder up to date on a disk of its own, from nothing or when nothing has changed."""
-        command = self._run()
+        command = self.run()
         if words:
             # `get` takes the list as any tool of a pipeline would.
             command = ["sh", "-c", f'exec "$@" < {peers.list}', "sh", *self.command(*words)]
         count = peers.items if words else peers.items + 1
-        return peers.night(label, command, command, f"{home}/list", renew, is_first,
+        return peers.night(self.label, command, command, f"{home}/list", renew, is_first,
                            [{200: count}, {304: count}])
 
     def fill(self, items):
-        self.bench.once(self.config, lambda: self.bench.execute(self._run()))
+        self.bench.once(self.config, lambda: self.bench.execute(self.run()))
         self.verify_status(items)
 
     def clear(self):
@@ -79,7 +86,7 @@ class Prefetch:
         if segment["state"] != "current" or segment["items"] != items:
             raise Wrong(f"status says {segment['items']} items, {segment['state']}")
 
-    def _run(self):
+    def run(self):
         return [*self.command("run", "-q"), *self.jobs]
 
 
@@ -93,44 +100,48 @@ class Downloader:
         ("curl", True): "each URL with -s -S -f -R -z FILE -o FILE, and --http1.1 or --http2",
     }
 
-    def __init__(self, bench, name, scheme, base=None, count=None, parallel=32):
-        self.bench, self.corpus, self.parallel = bench, bench.corpus(name), parallel
-        self.count, self.items = count, count or self.corpus.count
-        self.urls = self.corpus.urls(base or bench.nginx.base(scheme), count)
+    def __init__(self, bench, name, scheme, base=None, parallel=NEAR, words=()):
+        """`parallel` is the number of transfers, for all peers or by peer, and `words` are more options."""
+        self.bench, self.corpus, self.words = bench, bench.corpus(name), words
+        self.parallel = parallel if isinstance(parallel, dict) else dict.fromkeys(NEAR, parallel)
+        self.items = self.corpus.count
+        self.urls = self.corpus.urls(base or bench.nginx.base(scheme))
         self.is_secure = scheme == "h2"
-        self.key = f"{name}-{scheme}-{self.items}"
+        self.key = f"{name}-{scheme}"
         self.list = self._write("urls", self.urls)
 
-    def cold(self, peer, is_hashed=False, **more):
+    def cold(self, label, is_hashed=False, **more):
         """Fetches everything into an empty folder; hashing is a second step, by openssl."""
-        out = self.bench.place.path("out", self.key, f"cold-{peer}")
-        steps = [(peer, self._command(peer, out))]
+        peer, out = tool(label), self._folder("cold", label)
+        steps = [(label, self._command(label, out))]
         if is_hashed:
             files = [os.path.join(out, file) for file in self.corpus.files]
-            steps.append((f"{peer}, then openssl dgst", ["openssl", "dgst", "-sha256", *files]))
+            steps.append((f"{label}, then openssl dgst", ["openssl", "dgst", "-sha256", *files]))
             more["expect"] = self.corpus.digests[self.corpus.files[-1]]
         wanted = self.items if peer != "rclone" else 2 * self.items + 1
         if peer == "rclone" and self.corpus.name == "L":
             wanted = None  # It asks for pieces of large files, as many as it likes.
         remove = functools.partial(shutil.rmtree, out, ignore_errors=True)
-        return Side(steps, reset=lambda: remove() or os.makedirs(out), clean=remove,
-                    requests=wanted, statuses={200: wanted}, verify=self._verifier(out),
-                    note=self.NOTES.get((peer, False), ""), **more)
+        return Side(steps, **{
+            "reset": lambda: remove() or os.makedirs(out), "clean": remove, "requests": wanted,
+            "statuses": {200: wanted}, "verify": self._verifier(out), "note": self.NOTES.get((peer, False), ""),
+            "environment": libraries(label),
+        } | more)
 
-    def again(self, peer):
+    def again(self, label):
         """Asks about everything when nothing has changed."""
-        out = self.bench.place.path("out", self.key, f"warm-{peer}")
-        verify = self._verifier(out)
+        peer, out = tool(label), self._folder("warm", label)
+        verify, environment = self._verifier(out), libraries(label)
 
         def fill():
             os.makedirs(out)
-            self.bench.execute(self._command(peer, out, "fill"))
+            self.bench.execute(self._command(label, out, "fill"), environment=environment)
             verify(True)
 
         self.bench.once(out, fill)
         statuses = {200: self.items + 1} if peer == "rclone" else {304: self.items}
-        return Side([(peer, self._command(peer, out, "again"))], verify=verify,
-                    requests=sum(statuses.values()), statuses=statuses,
+        return Side([(label, self._command(label, out, "again"))], verify=verify,
+                    requests=sum(statuses.values()), statuses=statuses, environment=environment,
                     note=self.NOTES.get((peer, True), ""))
 
     def peer_night(self, label, home, renew, is_first):
@@ -154,23 +165,14 @@ class Downloader:
         return Side([(label, cold if is_first else again)], reset=ready,
                     requests=sum(statuses.values()), statuses=statuses, verify=self._verifier(out))
 
-    def plain(self, peer):
-        """As it comes, without an option that makes it faster."""
-        out = self.bench.place.path("out", self.key, f"plain-{peer}")
-        command = {"wget2": ["wget2", "-q", "-P", out, "-i", self.list],
-                   "aria2c": ["aria2c", "-q", "--no-conf", "-d", out, "-i", self.list]}[peer]
-        remove = functools.partial(shutil.rmtree, out, ignore_errors=True)
-        return Side([(peer, command)], reset=lambda: remove() or os.makedirs(out), clean=remove,
-                    requests=self.items, statuses={200: self.items}, verify=self._verifier(out))
-
     def bare(self, label, is_again=False):
         """What libcurl itself needs for the same requests, by two threads that drop all bodies."""
-        program = self.bench.compiled("bare", "-lcurl")
-        command = [program, self.list, *self._manner(), self._trust()]
+        command = [self.bench.compiled("bare", "-lcurl"), self.list, *self._manner(), self._trust()]
         if is_again:
             command += [f"If-None-Match: {self.corpus.entity_tag}"]
         return Side([(label, command)], requests=self.items, expect=f"^{self.items}$",
-                    statuses={304 if is_again else 200: self.items}, note="keeps and checks nothing")
+                    statuses={304 if is_again else 200: self.items}, environment=libraries(label),
+                    note="keeps and checks nothing")
 
     def floor(self, label, is_again=False, **more):
         """What our duties cost at the least, on libcurl and SQLite: see floor.c."""
@@ -188,43 +190,55 @@ class Downloader:
                     statuses={304 if is_again else 200: self.items}, verify=verify, reset=renew,
                     clean=remove, note="our duties in C", **more)
 
+    def _folder(self, turn, label):
+        return self.bench.place.path("out", self.key, f"{turn}-{label.replace(', ', '-').replace(' ', '-')}")
+
     def _manner(self):
         """How many handles a thread has, and what they speak."""
-        return [str(min(16, self.parallel)), "h2" if self.is_secure else "h1"]
+        return [str(min(16, self.parallel["curl"])), "h2" if self.is_secure else "h1"]
 
     def _trust(self):
         return self.bench.nginx.certificate if self.is_secure else ""
 
-    def _command(self, peer, out, turn="cold"):
-        """What is asked about again keeps the server's times; a cold run is spared the trouble."""
+    def _command(self, label, out, turn="cold"):
+        """What is asked about again keeps the server's times; a cold run is spared the trouble.
+
+        Without a number of transfers the peer runs without an option for speed.
+        """
         is_again, keeps_time = turn == "again", turn != "cold"
-        trust = self.bench.nginx.certificate
+        peer, path, trust = tool(label), program(label), self.bench.nginx.certificate
+        at_once = self.parallel[peer] and str(self.parallel[peer])
         if peer == "curl":
-            return self._curl(out, is_again, keeps_time)
+            return self._curl(path, out, is_again, keeps_time)
         if peer == "wget2":
             words = ["-N"] * is_again + [f"--ca-certificate={trust}"] * self.is_secure
-            return ["wget2", "-q", *words, "--max-threads=8", "-P", out, "-i", self.list]
+            words += [f"--max-threads={at_once}"] if at_once else []
+            return [path, "-q", *words, *self.words, "-P", out, "-i", self.list]
         if peer == "rclone":
-            source = ["--http-url", os.path.dirname(self.urls[0]) + "/"]
-            return ["rclone", "copy", ":http:", out, *source, "--transfers", "32", "--checkers", "32"]
+            words = ["--http-url", os.path.dirname(self.urls[0]) + "/"]
+            words += ["--transfers", at_once, "--checkers", at_once] if at_once else []
+            return [path, "copy", ":http:", out, *words, *self.words]
         words = ["-R"] * keeps_time + ["--conditional-get=true", "--allow-overwrite=true"] * is_again
-        speed = ["-j16", "-x1", "-s1", "--file-allocation=none"]
-        return ["aria2c", "-q", "--no-conf", *words, *speed, "-d", out, "-i", self.list]
+        words += [f"-j{at_once}", "-x1", "-s1", "--file-allocation=none"] if at_once else []
+        return [path, "-q", "--no-conf", *words, *self.words, "-d", out, "-i", self.list]
 
-    def _curl(self, out, is_again, keeps_time):
+    def _curl(self, path, out, is_again, keeps_time):
         """Options hold up to the next block, so that blocks of their own repeat them."""
         words = ["silent", "show-error", "fail"] + ["remote-time"] * keeps_time
         words += [f"cacert={self.bench.nginx.certificate}", "http2"] if self.is_secure else ["http1.1"]
+        words += self.words
         blocks = [] if is_again else list(words)
         for url in self.urls:
             file = os.path.join(out, os.path.basename(url))
             blocks += [f"url={url}", f"output={file}"]
             blocks += [f"time-cond={file}", *words, "next"] * is_again
         config = self._write(f"{os.path.basename(out)}.conf", blocks[:-1] if is_again else blocks)
-        return ["curl", "-q", "-Z", "--parallel-max", str(self.parallel), "-K", config]
+        # Otherwise the first transfer runs alone, since it might carry the others.
+        immediate = [] if self.is_secure else ["--parallel-immediate"]
+        return [path, "-q", "-Z", *immediate, "--parallel-max", str(self.parallel["curl"]), "-K", config]
 
     def _verifier(self, out):
-        return lambda is_thorough: verify_files(out, self.corpus, is_thorough, self.count)
+        return lambda is_thorough: verify_files(out, self.corpus, is_thorough)
 
     def _write(self, name, lines):
         path = self.bench.place.path(f"{self.key}-{name}")

@@ -2,43 +2,55 @@
 
 import collections
 import statistics
-import subprocess
 import sys
 import time
 import traceback
 
-from side import Wrong
-from table import Result
+from programs import version
+from side import GaveUp, Skip, Wrong
 
 STARTED = time.monotonic()
 
 
 def measure(bench, group, lines):
-    """Rounds over all sides in turns; returns the results and each side's settings."""
+    """Runs all sides in turns; returns a record of each side and round, the first run being round 0."""
     wanted = [key for key in group.sides if any(key in line.sides for line in lines)]
-    sides, failures = {}, {}
+    wanted += [key for key in group.fixed if key in group.sides]
+    sides, failures, records = {}, {}, []
+
+    def record(key, number, **more):
+        records.append({"workload": group.workload, "rows": sorted({line.row for line in lines}),
+                        "side": key, "round": number} | more)
+
     for key in wanted:
-        progress(f"{group.workload}: preparing {key}")
+        progress(bench, f"{group.workload}: preparing {key}")
         attempt(failures, key, lambda: sides.__setitem__(key, group.sides[key]()))
-    settings = {key: side.settings(bench) for key, side in sides.items()}
     bench.nginx.logging(True)
     for key, side in sides.items():
-        progress(f"{group.workload}: first run of {key}")
+        progress(bench, f"{group.workload}: first run of {key}")
         bench.nginx.forget()
-        attempt(failures, key, lambda: side.run(bench, is_first=True))
-    bench.nginx.logging(False)
-    samples = collections.defaultdict(list)
-    for number in range(group.rounds or bench.rounds):
-        progress(f"{group.workload}: round {number + 1}")
-        values = collections.defaultdict(list)
+        values = attempt(failures, key, lambda: side.run(bench, is_first=True)) or {}
+        if key == "prefetch" and group.fixed and values and not bench.sizes.is_tiny:
+            for other in group.fixed:
+                sides[other].limit = 2 * values[key][0]
+        record(key, 0, values=values, settings=side.settings(bench), seen=side.seen, version=version(key))
+    if not bench.sizes.is_tiny:
+        bench.nginx.logging(False)
+    for number in range(1, bench.rounds_of(group) + (not group.is_slow)):
+        progress(bench, f"{group.workload}: round {number}")
+        values = collections.defaultdict(lambda: collections.defaultdict(list))
         for _ in range(group.repeat):
             for key in rotated([key for key in sides if key not in failures], number):
                 found = attempt(failures, key, lambda: sides[key].run(bench, is_first=False)) or {}
                 for label, value in found.items():
-                    values[label].append(value)
-        for label, several in values.items():
-            samples[label].append(statistics.median(several))
-    return [result(group, line, samples, failures) for line in lines], settings
+                    values[key][label].append(value)
+        for key, labels in values.items():
+            medians = {label: [statistics.median(column) for column in zip(*several)]
+                       for label, several in labels.items()}
+            record(key, number, values=medians)
+    for key, (kind, reason) in failures.items():
+        record(key, -1, failure=reason, kind=kind)
+    return records
 
 
 def attempt(failures, key, act):
@@ -47,20 +59,13 @@ def attempt(failures, key, act):
         return None
     try:
         return act()
-    except (Wrong, OSError, ValueError, KeyError, RuntimeError, subprocess.SubprocessError) as error:
+    except Exception as error:
         reason = " ".join(str(error).split()) or type(error).__name__
-        failures[key] = reason.replace("|", "\\|")[:160]
-        progress(f"{key} failed: {reason}")
+        kind = "skipped" if isinstance(error, Skip) else "gave up" if isinstance(error, GaveUp) else "failed"
+        failures[key] = kind, reason.replace("|", "\\|")[:160]
         if not isinstance(error, Wrong):
             traceback.print_exc()
         return None
-
-
-def result(group, line, samples, failures):
-    reasons = [f"{key}: {failures[key]}" for key in sorted(line.sides) if key in failures]
-    walls = samples[line.ours], samples[line.theirs]
-    busy = samples[line.ours, "CPU"], samples[line.theirs, "CPU"]
-    return Result(group, line, walls, busy, "; ".join(reasons))
 
 
 def rotated(keys, number):
@@ -69,5 +74,6 @@ def rotated(keys, number):
     return keys[start:] + keys[:start]
 
 
-def progress(text):
-    print(f"{time.monotonic() - STARTED:6.1f} s  {text}", file=sys.stderr, flush=True)
+def progress(bench, text):
+    if not bench.sizes.is_tiny:
+        print(f"{time.monotonic() - STARTED:6.1f} s  {text}", file=sys.stderr, flush=True)

@@ -6,10 +6,10 @@ import shutil
 import subprocess
 import time
 
-from side import Wrong
+from servers import Server
+from side import Wrong, require
 
 REQUESTS = 100_000
-SECONDS = 2
 
 # What a request says of its host is known only once the first is made.
 SCRIPT = """
@@ -23,7 +23,7 @@ end
 """
 
 
-class Serve:
+class Serve(Server):
     """`prefetch serve` over a full cache, until the end of the benchmark."""
 
     def __init__(self, command, environment):
@@ -32,15 +32,14 @@ class Serve:
         )
         self.url = self.process.stdout.readline().strip()
 
-    def stop(self):
-        self.process.terminate()
-        self.process.wait()
-
 
 class Loaded:
     """A server that answers `wrk` with the files below a URL."""
 
+    seen = {}
+
     def __init__(self, bench, label, process, url, paths):
+        self.seconds = 1 if bench.sizes.is_tiny else 2
         self.label, self.number, self.url = label, process.pid, url
         self.script = bench.place.path(f"{label}.lua")
         lists = bench.place.path(f"{label}.paths")
@@ -51,41 +50,32 @@ class Loaded:
             file.write(SCRIPT.format(paths=lists, prefix=prefix))
 
     def run(self, bench, is_first):
-        before = self._busy()
+        require("wrk")
+        before = _busy(self.number)
         said = subprocess.run(
-            ["wrk", "-t1", "-c32", f"-d{SECONDS}s", "-s", self.script, self.url],
+            ["wrk", "-t1", "-c32", f"-d{self.seconds}s", "-s", self.script, self.url],
             capture_output=True, text=True, check=False,
         )
-        busy = self._busy() - before
+        busy = _busy(self.number) - before
         rate = re.search(r"Requests/sec:\s+([0-9.]+)", said.stdout)
         count = re.search(r"(\d+) requests in", said.stdout)
         if not rate or re.search(r"Non-2xx|Socket errors", said.stdout):
             raise Wrong(f"wrk said: {(said.stdout + said.stderr)[-300:]!r}")
-        return {self.label: REQUESTS / float(rate[1]),
-                (self.label, "CPU"): busy * REQUESTS / int(count[1])}
-
-    def _busy(self):
-        """CPU seconds of the server and of its children that live."""
-        total = 0.0
-        for number in [self.number, *_children(self.number)]:
-            with open(f"/proc/{number}/stat") as file:
-                fields = file.read().rsplit(")", 1)[1].split()
-            total += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-        return total
+        return {self.label: (REQUESTS / float(rate[1]), busy * REQUESTS / int(count[1]))}
 
     def settings(self, bench):
-        return f"`wrk -t1 -c32 -d{SECONDS}s` over all files in turns"
+        return f"`wrk -t1 -c32 -d{self.seconds}s` over all files in turns"
 
 
 class Pulled:
     """A cache between a client and a server: a first look at some packages, and one after they aged.
 
-    `start` begins it with an empty folder and returns what can be stopped, and where it listens;
-    `folder` is what it fills.
+    `start` begins it, and `folder` is what it fills.
     """
 
     LIFETIME = 1
     PARALLEL = 8
+    seen = {}
 
     def __init__(self, bench, label, is_first, start, folder, names):
         self.label, self.is_first, self.start, self.folder = label, is_first, start, folder
@@ -94,7 +84,8 @@ class Pulled:
 
     def run(self, bench, is_first):
         shutil.rmtree(self.folder, ignore_errors=True)
-        process, url = self.start()
+        server = self.start()
+        process, url = server.process, server.url
         try:
             with open(self.list, "w") as file:
                 file.writelines(f'url = "{url}{name}"\noutput = "/dev/null"\n' for name in self.names)
@@ -103,8 +94,7 @@ class Pulled:
                 time.sleep(self.LIFETIME + 1.2)
                 values = self._look(bench, process)
         finally:
-            process.terminate()
-            process.wait()
+            server.stop()
         return values
 
     def _look(self, bench, process):
@@ -120,7 +110,7 @@ class Pulled:
         count = bench.nginx.requests() - asked
         if count != len(self.names):
             raise Wrong(f"the server was asked {count} times for {len(self.names)} packages")
-        return {self.label: seconds, (self.label, "CPU"): busy}
+        return {self.label: (seconds, busy)}
 
     def settings(self, bench):
         return f"`curl -Z --parallel-max {self.PARALLEL}`, {len(self.names)} URLs, through it"

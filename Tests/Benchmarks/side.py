@@ -4,6 +4,7 @@ import hashlib
 import os
 import re
 import shlex
+import shutil
 import signal
 import threading
 import time
@@ -13,29 +14,54 @@ class Wrong(Exception):
     """A side did something else than it was asked to; its time means nothing."""
 
 
+class Skip(Wrong):
+    """A side cannot run on this machine."""
+
+
+class GaveUp(Wrong):
+    """A peer that is known to give up has done so."""
+
+
 class Side:
     """Runs its steps one after the other; each label is the time from the start to that step's end.
 
     `requests` is the number that the server must have counted, `statuses` what its log must show in
-    the round before the measured ones, `expect` a pattern in what the last step printed, `lines` how
-    many lines it may print (later rounds print to /dev/null), `syncs` how often it may flush in that
-    round, and `verify` a function that
-    raises `Wrong`; it is told whether to read every byte.
+    the first run, `expect` a pattern in what the last step printed, `lines` how many lines it may
+    print (later rounds print to /dev/null), `syncs` how often it may flush in the first run, and
+    `verify` a function that raises `Wrong`; its argument is whether to read every byte. `host` returns
+    a server that logs the run. A side that `gives_up` may leave its work undone.
     """
 
     LIMIT = 1800
 
     def __init__(self, steps, *, reset=None, clean=None, requests=None, statuses=None, expect=None,
-                 lines=None, syncs=None, verify=None, note="", unit="s"):
+                 lines=None, syncs=None, verify=None, host=None, gives_up=False, environment=None,
+                 note="", unit="s"):
         self.steps, self.reset, self.clean = steps, reset, clean
         self.requests, self.statuses, self.expect = requests, statuses, expect
         self.lines, self.syncs, self.verify = lines, syncs, verify
-        self.note, self.unit = note, unit
+        self.host, self.gives_up, self.environment = host, gives_up, environment or {}
+        self.note, self.unit, self.limit, self.seen = note, unit, self.LIMIT, {}
 
     def run(self, bench, is_first):
-        """Returns seconds, MiB or allocations by label, and CPU seconds by (label, "CPU")."""
+        """Returns seconds, MiB or allocations, and CPU seconds, by label."""
+        for _, command in self.steps:
+            require(command[0])
         if self.reset:
             self.reset()
+        if self.host:
+            self.host().renew()
+        try:
+            return self._run(bench, is_first)
+        except Wrong as error:
+            raise GaveUp(str(error)) if self.gives_up else error
+        finally:
+            if self.host:
+                self.seen = self.host().observe()
+            if self.clean:
+                self.clean()
+
+    def _run(self, bench, is_first):
         is_counted = self.requests is not None
         before = bench.nginx.requests() if is_counted else 0
         values, elapsed, used = {}, 0.0, 0.0
@@ -43,7 +69,7 @@ class Side:
             value, busy, text = self._step(bench, command, is_first)
             elapsed += value
             used += busy
-            values[label], values[label, "CPU"] = elapsed, used
+            values[label] = elapsed, used
         if self.expect and not re.search(self.expect, text):
             raise Wrong(f"printed no “{self.expect}” but: {text[-200:]!r}")
         if self.lines is not None and is_first:
@@ -52,15 +78,13 @@ class Side:
             self._check_requests(bench, bench.nginx.requests() - before, is_first)
         if self.verify:
             self.verify(is_first)
-        if self.clean:
-            self.clean()
         return values
 
     def _step(self, bench, command, is_first):
         out, error = bench.place.path("stdout"), bench.place.path("stderr")
         if self.lines is not None and not is_first:
             out = "/dev/null"
-        count, environment = bench.place.path("count"), bench.environment
+        count, environment = bench.place.path("count"), bench.environment | self.environment
         if self.unit == "MiB":
             command = ["/usr/bin/time", "-q", "-f", "%M", "-o", count, *command]
         if self.unit == "allocations":
@@ -70,9 +94,9 @@ class Side:
             flushes = bench.place.path("flushes")
             calls = ["-e", "fsync,fdatasync,syncfs", "-o", flushes]
             command = ["strace", "-fqq", "--seccomp-bpf", *calls, *command]
-        seconds, busy, status = spawn(command, out, error, environment, self.LIMIT)
+        seconds, busy, status = spawn(command, out, error, environment, self.limit)
         text = _tail(out) + _tail(error)
-        if status != 0:
+        if status != 0 and not self.gives_up:
             raise Wrong(f"`{os.path.basename(command[0])}` ended with {status}: {text[-300:].strip()}")
         if self.syncs and is_first:
             self._check("flushed", "times", self.syncs, flushes)
@@ -111,14 +135,21 @@ class Side:
 class Constant:
     """A side that runs nothing, and always has the same number."""
 
+    seen = {}
+
     def __init__(self, label, number):
         self.label, self.number = label, number
 
     def run(self, bench, is_first):
-        return {self.label: self.number, (self.label, "CPU"): 0}
+        return {self.label: (self.number, 0)}
 
     def settings(self, bench):
         return f"{self.number:,}"
+
+
+def require(program):
+    if not shutil.which(program):
+        raise Skip(f"{os.path.basename(program)} is not installed")
 
 
 def spawn(command, out, error, environment, limit):
@@ -127,6 +158,7 @@ def spawn(command, out, error, environment, limit):
     Straight to posix_spawn and wait: what Python's own module does around them costs as much as the
     start of a small program.
     """
+    require(command[0])
     writing = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
     actions = [
         (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
@@ -148,9 +180,9 @@ def spawn(command, out, error, environment, limit):
     return seconds, usage.ru_utime + usage.ru_stime, os.waitstatus_to_exitcode(status)
 
 
-def verify_files(folder, corpus, is_thorough, count=None):
+def verify_files(folder, corpus, is_thorough):
     """The files of a corpus are there, complete; when thorough, byte for byte."""
-    names = corpus.files[:count]
+    names = corpus.files
     with os.scandir(folder) as entries:
         sizes = {entry.name: entry.stat().st_size for entry in entries if entry.is_file()}
     good = sum(sizes.get(name) == corpus.size for name in names)

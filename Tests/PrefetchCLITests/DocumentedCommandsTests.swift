@@ -21,7 +21,7 @@ struct DocumentedCommandsTests {
     // the form of any option
     "--name=value",
     // Tests/Benchmarks/run
-    "--list", "--profile", "--quick", "--rows", "--update-results",
+    "--list", "--profile", "--rows", "--tiny", "--update-results",
     // Options of curl, and words that only look like options
     "--etag-save", "--etag-compare", "--insecure",
   ]
