@@ -87,8 +87,8 @@ struct DefaultsTests {
   @Test("Defaults are as documented")
   func areDocumented() {
     let configuration = Configuration()
-    #expect(configuration.policy.concurrency == 8)
-    #expect(configuration.policy.perHost == 4)
+    #expect(configuration.policy.concurrency == 32)
+    #expect(configuration.policy.perHost == nil)
     #expect(configuration.policy.retries.wait == .seconds(120))
     #expect(configuration.settings.itemTimeout == nil)
     #expect(configuration.policy.maximumFileSize == 10_737_418_240)
