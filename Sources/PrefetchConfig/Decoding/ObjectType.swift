@@ -85,7 +85,12 @@ package struct ObjectType<Root: Sendable>: Sendable {
   }
 
   func encode(_ root: Root) -> JSONValue {
-    .object(fields.map { ($0.key.name, $0.encode(root)) }.sorted { $0.0 < $1.0 })
+    encode(root) { _ in true }
+  }
+
+  func encode(_ root: Root, where isWanted: (String) -> Bool) -> JSONValue {
+    let wanted = fields.filter { isWanted($0.key.name) }
+    return .object(wanted.map { ($0.key.name, $0.encode(root)) }.sorted { $0.0 < $1.0 })
   }
 
   private func decodeShorthand(_ node: Node, into root: inout Root, _ decoder: inout NodeDecoder) {
