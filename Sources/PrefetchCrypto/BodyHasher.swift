@@ -96,7 +96,7 @@ package enum SHA256 {
   package static func digest(naming text: String) -> ContentDigest {
     var text = text
     return unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 32) { buffer in
-      unsafe text.withUTF8 { bytes in
+      text.withUTF8 { bytes in
         unsafe prefetch_sha256(bytes.baseAddress, bytes.count, buffer.baseAddress)
       }
       guard let digest = unsafe ContentDigest(UnsafeRawBufferPointer(buffer)) else {
