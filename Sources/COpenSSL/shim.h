@@ -1,12 +1,22 @@
 // Wrappers of function-like macros and of constants that they define: Swift cannot import them.
 #pragma once
+// The digest of names, below, uses functions that OpenSSL 3 calls old.
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/sha.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
+// SHA-256 without a provider: to find one costs a start more than to open both databases.
+static inline void prefetch_sha256(const void *bytes, size_t count, unsigned char *digest) {
+  SHA256_CTX context;
+  SHA256_Init(&context);
+  SHA256_Update(&context, bytes, count);
+  SHA256_Final(digest, &context);
+}
 static inline int prefetch_ssl_set_minimum_version(SSL_CTX *context, int version) {
   return SSL_CTX_set_min_proto_version(context, version);
 }

@@ -1,3 +1,4 @@
+internal import COpenSSL
 package import PrefetchCore
 
 /// Hashes streamed bodies, always with SHA-256; after `finish` it is ready for the next body.
@@ -89,5 +90,19 @@ package enum SHA256 {
 
   package static func digest(of text: String) -> ContentDigest {
     digest(of: Array(text.utf8))
+  }
+
+  /// Returns the digest of a text that only names something, without a provider of OpenSSL.
+  package static func digest(naming text: String) -> ContentDigest {
+    var text = text
+    return unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 32) { buffer in
+      text.withUTF8 { bytes in
+        unsafe prefetch_sha256(bytes.baseAddress, bytes.count, buffer.baseAddress)
+      }
+      guard let digest = unsafe ContentDigest(UnsafeRawBufferPointer(buffer)) else {
+        preconditionFailure("a SHA-256 has 32 bytes")
+      }
+      return digest
+    }
   }
 }

@@ -8,6 +8,6 @@ package enum ItemIdentifier {
   }
 
   package static func make(for url: String) -> String {
-    SHA256.digest(of: url).hexadecimal(ofFirst: 6)
+    SHA256.digest(naming: url).hexadecimal(ofFirst: 6)
   }
 }

@@ -99,7 +99,8 @@ package enum FileReading {
   /// Whether a file holds text in PEM; files of authorities have at most a few megabytes.
   package static func isPEM(_ path: String) -> Bool {
     guard let bytes = try? read(path, limit: 64 << 20) else { return true }
-    return String(decoding: bytes, as: UTF8.self).contains("-----BEGIN ")
+    let mark = Array("-----BEGIN ".utf8)
+    return bytes.indices.contains { bytes[$0] == mark[0] && bytes[$0...].starts(with: mark) }
   }
 
   package static func isReadable(_ path: String, asFolder: Bool) -> Bool {

@@ -23,7 +23,7 @@ package struct ProcessEnvironment: Hashable, Sendable {
   }
 
   private static func readVariables() -> [String: String] {
-    var variables: [String: String] = [:]
+    var variables: [String: String] = Dictionary(minimumCapacity: 64)
     guard var next = unsafe Optional(environ) else { return [:] }
     while let entry = unsafe next.pointee {
       let text = unsafe String(cString: entry)

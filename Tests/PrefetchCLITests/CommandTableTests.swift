@@ -8,6 +8,22 @@ import Testing
   func uniqueCommands() {
     let names = CommandTable.all.map(\.name)
     #expect(Set(names).count == names.count)
+    #expect(names == CommandTable.all.map(\.description.name))
+  }
+
+  @Test("An option before the command is read as after it", arguments: CommandTable.all.map(\.name))
+  func optionsFirst(name: String) throws {
+    let command = try #require(CommandTable.command(named: name))
+    for option in command.ownOptions {
+      let typed = option.takesValue ? [option.spelling, "value"] : [option.spelling]
+      let operands = name.split(separator: " ").map(String.init)
+      for words in [typed + operands, operands + typed] {
+        let read = ArgumentWords(words, options: KnownOptions(for: words))
+        #expect(read.operands == operands, "\(words)")
+        #expect(read.occurrences.map(\.name) == [option.name], "\(words)")
+        #expect(read.diagnostics.isEmpty, "\(words)")
+      }
+    }
   }
 
   @Test(

@@ -40,6 +40,25 @@ import Testing
     }
   }
 
+  @Test("A key that changes the canonical values changes the declared ones, which runs compare")
+  func declared() throws {
+    let whole = try Self.document(KeyGround.text)
+    let (canonical, declared) = Self.values(of: whole)
+    for row in KeyReference.rows {
+      let steps = row.path.split(separator: ".").map(String.init)
+      for other in whole.removing(steps[...]) {
+        let values = Self.values(of: other)
+        guard values.canonical != canonical else { continue }
+        #expect(values.declared != declared, "`\(row.path)`")
+      }
+    }
+  }
+
+  private static func values(of document: JSONValue) -> (canonical: String, declared: String) {
+    let loaded = load(document)
+    return (JSONWriter.string(loaded.canonical), JSONWriter.string(loaded.declared))
+  }
+
   @Test("Keys that are listed as exceptions exist in the table")
   func named() {
     let paths = Set(KeyReference.rows.map(\.path))

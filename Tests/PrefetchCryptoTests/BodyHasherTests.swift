@@ -15,6 +15,7 @@ struct BodyHasherTests {
   )
   func oneShot(text: String, expected: String) {
     #expect(SHA256.digest(of: text).hexadecimal == expected)
+    #expect(SHA256.digest(naming: text).hexadecimal == expected)
   }
 
   @Test("The digest is the same for any chunks")

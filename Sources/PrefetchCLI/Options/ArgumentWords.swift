@@ -12,7 +12,7 @@ struct ArgumentWords: Sendable {
   var operands: [String] = []
   var diagnostics: [Diagnostic] = []
 
-  init(_ arguments: [String], options: [OptionDescription]) {
+  init(_ arguments: [String], options: KnownOptions) {
     var remaining = arguments[...]
     while let word = remaining.popFirst() {
       if word == "--" {
@@ -35,15 +35,16 @@ struct ArgumentWords: Sendable {
 
   private mutating func readLong(
     _ text: Substring,
-    options: [OptionDescription],
+    options: KnownOptions,
     next: inout ArraySlice<String>
   ) {
     let equals = text.firstIndex(of: "=")
     let name = String(text[..<(equals ?? text.endIndex)])
     let value = equals.map { String(text[text.index(after: $0)...]) }
     let spelling = "--\(name)"
-    guard let option = options.first(where: { $0.name == name }) else {
-      diagnostics.append(.unknownOption(spelling, known: options.map(\.spelling)))
+    guard let option = options.option(named: name) else {
+      let known = CommandTable.allOptions.map(\.spelling)
+      diagnostics.append(.unknownOption(spelling, known: known))
       // The next word may be a secret value: it is neither judged nor repeated.
       if value == nil, let word = next.first, !word.hasPrefix("-"),
         !CommandTable.words.contains(word)
@@ -68,15 +69,15 @@ struct ArgumentWords: Sendable {
   /// Reads `-qv`, `-j4` or `-j 4`: switches, then at most one option with a value.
   private mutating func readCluster(
     _ text: Substring,
-    options: [OptionDescription],
+    options: KnownOptions,
     next: inout ArraySlice<String>
   ) {
     var letters = text
     while let letter = letters.popFirst() {
       let spelling = "-\(letter)"
-      guard let option = options.first(where: { $0.short == letter }) else {
+      guard let option = options.option(of: letter) else {
         // `-jobs 4` is a long option that lacks a dash.
-        let isLongName = options.contains { $0.name == text }
+        let isLongName = options.option(named: String(text)) != nil
         let known = isLongName ? ["--\(text)"] : []
         diagnostics.append(
           .unknownOption(isLongName ? "-\(text)" : spelling, known: known)

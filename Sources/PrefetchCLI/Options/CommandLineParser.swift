@@ -5,13 +5,13 @@ enum CommandLineParser {
     _ arguments: [String],
     environment: [String: String]
   ) throws(UsageFault) -> Invocation {
-    var words = ArgumentWords(arguments, options: CommandTable.allOptions)
+    var words = ArgumentWords(arguments, options: KnownOptions(for: arguments))
     let typed = words.operands.isEmpty ? nil : words.operands.removeFirst()
     let name = name(typed ?? RunOptions.runCommand.name, &words)
     let command = CommandTable.command(named: name)
     if words.contains("help") {
       // `prefetch --help` is the overview, though without a command it would run.
-      let isKnown = command != nil || CommandTable.families.contains(name)
+      let isKnown = command != nil || CommandTable.isFamily(name)
       var options = pageOptions(of: words, environment: environment)
       guard isKnown else {
         throw UsageFault(diagnostics: [unknownCommand(name)], shared: options.shared)
@@ -42,7 +42,7 @@ enum CommandLineParser {
   }
 
   private static func name(_ word: String, _ words: inout ArgumentWords) -> String {
-    guard CommandTable.families.contains(word), let action = words.operands.first else {
+    guard CommandTable.isFamily(word), let action = words.operands.first else {
       return word
     }
     words.operands.removeFirst()
@@ -50,7 +50,7 @@ enum CommandLineParser {
   }
 
   private static func joinTopic(_ words: inout ArgumentWords) {
-    guard words.operands.count == 2, CommandTable.families.contains(words.operands[0]) else {
+    guard words.operands.count == 2, CommandTable.isFamily(words.operands[0]) else {
       return
     }
     words.operands = [words.operands.joined(separator: " ")]

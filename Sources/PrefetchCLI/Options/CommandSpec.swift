@@ -94,31 +94,38 @@ struct CommandSpec<Options: CommandOptions>: Sendable {
 }
 
 /// A command with its options' type erased.
+///
+/// The spec is made when it is first read, so that a start pays only for the command it performs.
 struct AnyCommand: Sendable {
   let name: String
-  let ownOptions: [OptionDescription]
+  /// First word of the name, and the second of a command of a family such as `event`.
+  let word: String
+  let action: String?
+  private let describeOptions: @Sendable () -> [OptionDescription]
   private let describe: @Sendable () -> CommandDescription
   let bind: @Sendable (ArgumentWords, [String: String]) -> Binding
 
-  init<Options>(_ spec: CommandSpec<Options>) {
-    name = spec.name
-    ownOptions = spec.options.map(\.description)
-    describe = { spec.description }
+  init<Options>(
+    _ name: String,
+    _ spec: @autoclosure @escaping @Sendable () -> CommandSpec<Options>
+  ) {
+    self.name = name
+    let words = name.utf8.split(separator: UInt8(ascii: " ")).map { String(Substring($0)) }
+    word = words[0]
+    action = words.count > 1 ? words[1] : nil
+    describeOptions = { spec().options.map(\.description) }
+    describe = { spec().description }
     bind = { words, environment in
-      OptionBinder(spec: spec, words: words, environment: environment).bind()
+      OptionBinder(spec: spec(), words: words, environment: environment).bind()
     }
+  }
+
+  var ownOptions: [OptionDescription] {
+    describeOptions()
   }
 
   /// Description, built on each access so that a start does not pay for all pages.
   var description: CommandDescription {
     describe()
-  }
-
-  var word: String {
-    String(name.prefix { $0 != " " })
-  }
-
-  var action: String? {
-    word == name ? nil : String(name.dropFirst(word.count + 1))
   }
 }

@@ -12,9 +12,8 @@ enum HelpPages {
   }
 
   private static let overviewCommands = [
-    AnyCommand(RunOptions.runCommand), AnyCommand(MirrorOptions.command),
-    AnyCommand(GetOptions.command),
-  ]
+    RunOptions.runCommand.name, MirrorOptions.command.name, GetOptions.command.name,
+  ].compactMap(CommandTable.command)
 
   static var overviewExamples: [CommandExample] {
     overviewCommands.flatMap { $0.description.examples.prefix(1) }

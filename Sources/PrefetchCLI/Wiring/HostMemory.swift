@@ -53,7 +53,7 @@ struct HostMemory {
   /// Hash of the configuration, with which routes to hosts may change.
   private static func fingerprint(_ loaded: LoadedConfiguration) -> UInt64 {
     var hash = StableHash()
-    hash.combine(JSONWriter.string(loaded.canonical))
+    hash.combine(JSONWriter.string(loaded.declared))
     return hash.value
   }
 }

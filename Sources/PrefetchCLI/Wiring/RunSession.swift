@@ -348,7 +348,7 @@ struct RunSession {
     guard hasManifests else { return 0 }
     var hash = StableHash()
     hash.combine(ToolVersions.version)
-    hash.combine(JSONWriter.string(loaded.canonical))
+    hash.combine(JSONWriter.string(loaded.declared))
     for segment in request.segments {
       hash.combine(segment.name)
       // Mirror rules are in no key of the configuration.

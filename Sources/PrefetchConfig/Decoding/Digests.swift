@@ -18,8 +18,8 @@ extension ScalarSchema {
 extension ValueType where Value == ExpectedDigest {
   static func digest(_ algorithm: DigestAlgorithm) -> Self {
     scalar(
-      "a \(algorithm) digest",
-      summary: "\(algorithm) digest",
+      "a \(algorithm.rawValue) digest",
+      summary: "\(algorithm.rawValue) digest",
       schema: .digest(algorithm),
       code: "config.bad-digest"
     ) { text throws(ValueComplaint) in
@@ -30,8 +30,13 @@ extension ValueType where Value == ExpectedDigest {
   }
 }
 
+/// Made once: its shape names each digest function, and each item of a list reads it.
+private let digestsByFunction = ValueType<[ExpectedDigest]>.makeDigests()
+
 extension ValueType where Value == [ExpectedDigest] {
-  static var digests: Self {
+  static var digests: Self { digestsByFunction }
+
+  fileprivate static func makeDigests() -> Self {
     let known = DigestAlgorithm.ofBytes.map(\.rawValue)
     let keys = KeyRule.oneOf(known.joined(separator: "|"), known).naming(
       .known(

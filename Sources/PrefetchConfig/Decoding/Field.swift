@@ -2,7 +2,7 @@ import PrefetchDocuments
 
 /// A row of the key table: how a key is read, written, documented and stored.
 ///
-/// Key paths are made on use: each costs microseconds, and most runs read few of 300 keys.
+/// Types and key paths are made on use: each costs microseconds, and most runs read few of 300 keys.
 package struct Field<Root: Sendable>: Sendable {
   var key: KeyShape
   let decode: @Sendable (Node, inout Root, inout NodeDecoder) -> Void
@@ -10,7 +10,7 @@ package struct Field<Root: Sendable>: Sendable {
 
   init(
     _ name: String,
-    shape: Shape,
+    shape: @autoclosure @escaping @Sendable () -> Shape,
     decode: @escaping @Sendable (Node, inout Root, inout NodeDecoder) -> Void,
     encode: @escaping @Sendable (Root) -> JSONValue
   ) {
@@ -22,26 +22,26 @@ package struct Field<Root: Sendable>: Sendable {
   init<Value: Sendable>(
     _ name: String,
     _ property: @autoclosure @escaping @Sendable () -> any WritableKeyPath<Root, Value> & Sendable,
-    _ type: ValueType<Value>
+    _ type: @autoclosure @escaping @Sendable () -> ValueType<Value>
   ) {
-    self.init(name, shape: type.shape) { node, root, decoder in
-      guard let value = type.decode(node, &decoder) else { return }
+    self.init(name, shape: type().shape) { node, root, decoder in
+      guard let value = type().decode(node, &decoder) else { return }
       root[keyPath: property()] = value
     } encode: { root in
-      type.encode(root[keyPath: property()])
+      type().encode(root[keyPath: property()])
     }
   }
 
   init<Value: Sendable>(
     _ name: String,
     _ property: @autoclosure @escaping @Sendable () -> any WritableKeyPath<Root, Value?> & Sendable,
-    _ type: ValueType<Value>
+    _ type: @autoclosure @escaping @Sendable () -> ValueType<Value>
   ) {
-    self.init(name, shape: type.shape) { node, root, decoder in
-      guard let value = type.decode(node, &decoder) else { return }
+    self.init(name, shape: type().shape) { node, root, decoder in
+      guard let value = type().decode(node, &decoder) else { return }
       root[keyPath: property()] = value
     } encode: { root in
-      root[keyPath: property()].map(type.encode) ?? .null
+      root[keyPath: property()].map { type().encode($0) } ?? .null
     }
   }
 
@@ -49,26 +49,27 @@ package struct Field<Root: Sendable>: Sendable {
   init<Value: Sendable>(
     _ name: String,
     _ property: @autoclosure @escaping @Sendable () -> any WritableKeyPath<Root, Value> & Sendable,
-    _ type: ObjectType<Value>
+    _ type: @autoclosure @escaping @Sendable () -> ObjectType<Value>
   ) {
-    self.init(name, shape: .object(type.shape)) { node, root, decoder in
-      type.decode(node, into: &root[keyPath: property()], &decoder)
+    self.init(name, shape: .object(type().shape)) { node, root, decoder in
+      type().decode(node, into: &root[keyPath: property()], &decoder)
     } encode: { root in
-      type.encode(root[keyPath: property()])
+      type().encode(root[keyPath: property()])
     }
   }
 
   init<Value: Sendable>(
     _ name: String,
     _ property: @autoclosure @escaping @Sendable () -> any WritableKeyPath<Root, Value?> & Sendable,
-    _ type: ObjectType<Value>
+    _ type: @autoclosure @escaping @Sendable () -> ObjectType<Value>
   ) {
-    self.init(name, shape: .object(type.shape)) { node, root, decoder in
+    self.init(name, shape: .object(type().shape)) { node, root, decoder in
+      let type = type()
       var value = root[keyPath: property()] ?? type.initial
       type.decode(node, into: &value, &decoder)
       root[keyPath: property()] = value
     } encode: { root in
-      root[keyPath: property()].map(type.encode) ?? .null
+      root[keyPath: property()].map { type().encode($0) } ?? .null
     }
   }
 }

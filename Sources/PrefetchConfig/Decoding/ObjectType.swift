@@ -65,11 +65,11 @@ package struct ObjectType<Root: Sendable>: Sendable {
     }
     let facts = ObjectFacts(node: node, entries: known)
     for field in fields {
-      guard let entry = facts[field.key.name], !entry.value.isUnset(for: field.key.shape) else {
-        continue
-      }
+      guard let entry = facts[field.key.name] else { continue }
+      let shape = field.key.shape
+      guard !entry.value.isUnset(for: shape) else { continue }
       decoder.descend(.key(field.key.name), isSecret: field.key.isSecret) { decoder in
-        decoder.recordOrigin(of: entry.value, shape: field.key.shape)
+        decoder.recordOrigin(of: entry.value, shape: shape)
         field.decode(entry.value, &root, &decoder)
       }
     }
@@ -85,7 +85,12 @@ package struct ObjectType<Root: Sendable>: Sendable {
   }
 
   func encode(_ root: Root) -> JSONValue {
-    .object(fields.map { ($0.key.name, $0.encode(root)) }.sorted { $0.0 < $1.0 })
+    encode(root) { _ in true }
+  }
+
+  func encode(_ root: Root, where isWanted: (String) -> Bool) -> JSONValue {
+    let wanted = fields.filter { isWanted($0.key.name) }
+    return .object(wanted.map { ($0.key.name, $0.encode(root)) }.sorted { $0.0 < $1.0 })
   }
 
   private func decodeShorthand(_ node: Node, into root: inout Root, _ decoder: inout NodeDecoder) {

@@ -106,9 +106,17 @@ package struct KeyShape: Sendable {
   package var name: String
   package var synonyms: [Synonym] = []
   package internal(set) var help = ""
-  package var shape: Shape
+  private let makeShape: @Sendable () -> Shape
   var encodeDefault: @Sendable () -> JSONValue = { .null }
   package var isSecret = false
+
+  init(name: String, shape: @escaping @Sendable () -> Shape) {
+    self.name = name
+    makeShape = shape
+  }
+
+  /// Shape of the value, made on use: a table reads only those of the keys that a file has.
+  package var shape: Shape { makeShape() }
 
   package var defaultValue: JSONValue? {
     let value = encodeDefault()

@@ -95,6 +95,10 @@ package struct ConfigurationLoader: Sendable {
     )
     Configuration.table.decode(tree, into: &loaded.configuration, &decoder)
     loaded.configuration.profiles = [:]
+    loaded.keys = Set(tree.mapping?.map(\.key) ?? [])
+    loaded.segmentKeys = (tree["segments"]?.sequence ?? []).map { segment in
+      Set(segment.mapping?.map(\.key) ?? ["name"])
+    }
     loaded.origins = decoder.origins.filter { !$0.key.hasPrefix("profiles") }
     loaded.diagnostics += decoder.diagnostics
     loaded.complete(mayMiss: loading.isIncomplete || !requiresSources)

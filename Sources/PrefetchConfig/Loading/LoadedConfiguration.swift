@@ -18,6 +18,10 @@ package struct LoadedConfiguration: Sendable {
   package var secrets: [String] = []
   var maskedPaths: Set<ValuePath> = []
   package var documents: [String: [UInt8]] = [:]
+  /// Keys that files, variables and options set.
+  var keys: Set<String> = []
+  /// The same of each segment, in order.
+  var segmentKeys: [Set<String>] = []
 
   /// Effective configuration: sorted keys, base units, masked secrets; as costly as loading.
   package var canonical: JSONValue {
@@ -25,6 +29,25 @@ package struct LoadedConfiguration: Sendable {
       .masked(at: maskedPaths, hiding: secrets)
       .sortedKeys
   }
+
+  /// Canonical values of the keys that are set; all others have this version's defaults.
+  ///
+  /// Runs compare it, since the whole canonical form costs more than loading.
+  package var declared: JSONValue {
+    var named = Configuration.table.encode(configuration) { key in
+      // Pins of both keys are gathered in one.
+      key != "segments" && (keys.contains(key) || key == "tls" && keys.contains(Self.security))
+    }
+    let segments = zip(configuration.segments, segmentKeys).map { segment, keys in
+      Segment.table.encode(segment) { keys.contains($0) || $0 == "manifest" }
+    }
+    if case .object(let members) = named {
+      named = .object(members + [("segments", .array(segments))])
+    }
+    return named.masked(at: maskedPaths, hiding: secrets)
+  }
+
+  private static let security = "transport_security"
 
   package var hasErrors: Bool {
     diagnostics.containsErrors

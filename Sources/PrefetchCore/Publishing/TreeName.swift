@@ -147,7 +147,7 @@ package struct TreeName: Sendable {
   }
 
   package static func lastComponent(of url: WebURL) throws(Failure) -> String {
-    let component = PathText.components(of: url.path).last ?? ""
+    let component = PathText.split(url.path).leaf
     guard !component.isEmpty else {
       throw Failure(.badName, "its URL ends with no file name; `path` can name it")
     }
@@ -205,24 +205,30 @@ package struct TreeName: Sendable {
 
   /// Returns why a file may not have the name: unsafe if it leaves the folder, otherwise bad.
   package static func objection(to name: String, below folder: String) -> Failure? {
-    let shown = visible(name)
     guard !PathText.isAbsolute(name) else {
-      return Failure(.unsafeName, "the name `\(shown)` is absolute")
+      return Failure(.unsafeName, "the name `\(visible(name))` is absolute")
     }
-    guard !PathText.components(of: name).contains("..") else {
-      return Failure(.unsafeName, "the name `\(shown)` would leave the folder")
+    let components = PathText.components(of: name)
+    guard !components.contains("..") else {
+      return Failure(.unsafeName, "the name `\(visible(name))` would leave the folder")
     }
-    return fault(of: name, shown, below: folder).map { Failure(.badName, $0) }
+    return fault(of: name, components, below: folder).map { Failure(.badName, $0) }
   }
 
-  private static func fault(of name: String, _ shown: String, below folder: String) -> String? {
+  private static func fault(
+    of name: String,
+    _ components: [Substring],
+    below folder: String
+  ) -> String? {
+    // Most names have no fault, and are not shown.
+    var shown: String { visible(name) }
     guard !name.isEmpty else { return "its name is empty" }
-    if let control = name.unicodeScalars.first(where: { $0.value < 0x20 || $0.value == 0x7F }) {
-      let number = String(control.value, radix: 16, uppercase: true)
+    if let control = name.utf8.first(where: { $0 < 0x20 || $0 == 0x7F }) {
+      let number = String(control, radix: 16, uppercase: true)
       let code = String(repeating: "0", count: 4 - number.utf8.count) + number
       return "the name `\(shown)` has the control character U+\(code)"
     }
-    for component in PathText.components(of: name) {
+    for component in components {
       if component.isEmpty { return "the name `\(shown)` has an empty part" }
       if component == "." { return "the name `\(shown)` has the part `.`, which names no file" }
       if component.utf8.count > longestComponent {

@@ -4,7 +4,7 @@ internal import PrefetchCrypto
 /// Id of an item without a declared id: twelve digits of the SHA-256 of its URL.
 enum ItemName {
   static func made(from url: String) -> String {
-    SHA256.digest(of: url).hexadecimal(ofFirst: length / 2)
+    SHA256.digest(naming: url).hexadecimal(ofFirst: length / 2)
   }
 
   /// Returns the id for a row: nil for an id that can be made from the URL.

@@ -103,7 +103,7 @@ package final class RunLock {
   private static let nameLength = 32
 
   private static func name(of identity: String) -> String {
-    String(SHA256.digest(of: identity).hexadecimal.prefix(nameLength))
+    String(SHA256.digest(naming: identity).hexadecimal.prefix(nameLength))
   }
 
   private static func words(of name: String, in folder: Folder) throws(Failure) -> [Int64] {

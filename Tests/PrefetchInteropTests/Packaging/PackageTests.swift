@@ -91,6 +91,8 @@ struct PackageTests {
     let named = try home.shell("objdump -p root/usr/bin/prefetch | sed -n 's/^ *NEEDED *//p'")
     #expect(named.lines.count > 8, "\(named)")
     for name in named.lines { #expect(files.contains(String(name)), "\(name): \(files)") }
+    // A release holds the library of C++, and a program built for tests loads it.
+    #expect(files.contains { $0.hasPrefix("libstdc++.") }, "\(files)")
     let references = Set(components.compactMap { $0.text("bom-ref") })
     let dependencies = document.list("dependencies")
     #expect(dependencies.count == components.count + 1)
