@@ -470,6 +470,7 @@ extension Event {
     case .progressed(let id, let advance): self = .transferProgressed(id, advance)
     case .finished(let id, let result): self = .transferFinished(id, result)
     case .judged(let id, let outcome): self = .transferJudged(id, outcome)
+    case .connectionsFound(let host, let count): self = .connectionsFound(host, count)
     }
   }
 }

@@ -159,6 +159,10 @@ package final class CurlTransport: Transport {
         shares.release(origin: end.origin, worker: report.worker)
         if end.isTrouble { shares.recordTrouble(of: end.origin) }
       }
+      for window in report.windows {
+        let host = shares.authority(of: window.origin)
+        events.append(.connectionsFound(host, window.limit))
+      }
       // Mostly there is one report, whose array is used as it is.
       if events.isEmpty { events = report.events } else { events += report.events }
     }

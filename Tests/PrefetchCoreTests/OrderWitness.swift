@@ -83,7 +83,7 @@ struct OrderWitness {
   ) -> Bool {
     guard case .open = dispatcher.wire.limits.verdict(one.host, now: now),
       dispatcher.wire.limits.limit(of: one.host) == nil,
-      dispatcher.wire.queue.inFlight(on: one.host) < dispatcher.request.policy.connectionsPerHost
+      dispatcher.wire.queue.inFlight(on: one.host) < dispatcher.request.policy.assuredPerHost
     else { return false }
     for index in dispatcher.segments.indices {
       let segment = dispatcher.segments[index]

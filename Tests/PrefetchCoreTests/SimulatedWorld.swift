@@ -296,7 +296,7 @@ struct SimulatedWorld {
   }
 
   private func slots(of host: String) -> Int {
-    request.policy.connectionsPerHost * (isMultiplexed.contains(host) ? 8 : 1)
+    request.policy.assuredPerHost * (isMultiplexed.contains(host) ? 8 : 1)
   }
 
   /// Sends queued transfers in order while there are places.

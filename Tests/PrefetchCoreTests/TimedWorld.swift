@@ -102,7 +102,7 @@ struct TimedWorld {
       let host = transfers[index].request.url.authority
       let onWire = transfers.filter { $0.end != nil }
       guard onWire.count < policy.concurrency,
-        onWire.count(where: { $0.request.url.authority == host }) < policy.connectionsPerHost
+        onWire.count(where: { $0.request.url.authority == host }) < policy.assuredPerHost
       else { continue }
       let url = transfers[index].request.url.string
       let reply = replies[url]?.first ?? .success

@@ -30,7 +30,6 @@ struct ConnectionWindowTests {
     var growsAt: Duration?
     for tick in 1...(seconds * 100) {
       let now = Duration.milliseconds(tick * 10)
-      window.recordWaiting()
       if let due = growsAt, due <= now {
         carrying = window.limit
         growsAt = nil
@@ -86,7 +85,7 @@ struct ConnectionWindowTests {
     #expect(play(near, seconds: 4, trouble: .seconds(1)) == [4, 6, 3, 6])
   }
 
-  @Test("Nothing is added while the limit keeps no request waiting")
+  @Test("Nothing is added while connections are idle")
   func idle() {
     var window = ConnectionWindow(ceiling: 16, isFixed: false)
     for tick in 1...1_000 {
@@ -94,6 +93,7 @@ struct ConnectionWindowTests {
         bytes: 10_000,
         responses: 1,
         latency: .milliseconds(50),
+        isFull: false,
         at: .milliseconds(tick * 10)
       )
     }

@@ -70,6 +70,7 @@ final class TransferBench {
           results[id] = result
         case .judged(let id, _):
           Issue.record("\(id) was judged without a request")
+        case .connectionsFound: break
         }
       }
     }

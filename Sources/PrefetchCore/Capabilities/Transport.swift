@@ -135,6 +135,8 @@ package enum TransferEvent: Sendable {
   case progressed(TransferID, TransferAdvance)
   case finished(TransferID, TransferResult)
   case judged(TransferID, Outcome)
+  /// The number of connections to a host (``WebURL/authority``) that the transport now allows.
+  case connectionsFound(String, Int)
 }
 
 /// Progress of a body that is arriving.

@@ -199,6 +199,7 @@ package struct Dispatcher: Uncopied {
       transferFinished(id, result)
     case .transferJudged(let id, let outcome):
       transferJudged(id, outcome)
+    case .connectionsFound(let host, let count): wire.setConnections(count, to: host)
     case .documentRead(let document, let result):
       documentRead(document, result)
     case .documentFound(let number, let isGranted, let found):

@@ -12,6 +12,7 @@ package enum Event: Sendable {
   case transferProgressed(TransferID, TransferAdvance)
   case transferFinished(TransferID, TransferResult)
   case transferJudged(TransferID, Outcome)
+  case connectionsFound(String, Int)
   case documentRead(Int, Result<Manifest, Failure>)
   /// Whether this run may request a document, and the newest record that any run has of it.
   indirect case documentFound(Int, isGranted: Bool, DocumentRecord?)

@@ -5,6 +5,7 @@
 package struct TransferQueue: Sendable {
   private struct Host: Sendable {
     var inFlight: Int32 = 0
+    var connections: Int32
     var isMultiplexed = false
     var restriction = Int32.max
     /// Jobs beyond the host's slots: trouble takes them all, each good response adds one.
@@ -14,13 +15,6 @@ package struct TransferQueue: Sendable {
     var readyNumber: Int64 = 0
     var rank: Rank?
     var isBarred = false
-  }
-
-  /// Requests of one host, over HTTP/1.1.
-  private struct PerHost: Sendable {
-    var most: Int32
-    /// Requests that count for `concurrency`; the transport may not start more at first.
-    var assured: Int32
   }
 
   private struct ReadyHost: Comparable, Sendable {
@@ -44,7 +38,7 @@ package struct TransferQueue: Sendable {
   private var barriersByHost: [Int32: StartBarriers] = [:]
   private var barredHosts: [Int32] = []
   private var concurrency: Int
-  private let perHost: PerHost
+  private let perHost: Int32
   private var lookAhead: Int32
   private var aheadCount: Int32 = 0
   package private(set) var inFlight = 0
@@ -54,10 +48,9 @@ package struct TransferQueue: Sendable {
   }
 
   /// Creates a queue; with `lookAhead` the caller gets jobs in advance and keeps the other limits.
-  package init(concurrency: Int, perHost: Int, assured: Int? = nil, lookAhead: Int = 0) {
+  package init(concurrency: Int, perHost: Int, lookAhead: Int = 0) {
     self.concurrency = max(1, concurrency)
-    let most = Int32(clamping: max(1, min(perHost, 1 << 20)))
-    self.perHost = PerHost(most: most, assured: min(Int32(clamping: assured ?? perHost), most))
+    self.perHost = Int32(clamping: max(1, min(perHost, 1 << 20)))
     self.lookAhead = Int32(clamping: max(0, min(lookAhead, 1 << 20)))
   }
 
@@ -213,15 +206,11 @@ package struct TransferQueue: Sendable {
   }
 
   private func usualSlotCount(_ host: Host) -> Int32 {
-    streams(perHost.most, host)
-  }
-
-  private func streams(_ connections: Int32, _ host: Host) -> Int32 {
-    host.isMultiplexed ? connections * Self.streamsPerConnection : connections
+    host.isMultiplexed ? host.connections * Self.streamsPerConnection : host.connections
   }
 
   private func ahead(_ host: Host) -> Int32 {
-    max(0, host.inFlight - streams(perHost.assured, host))
+    max(0, host.inFlight - usualSlotCount(host))
   }
 
   private func mayStart(_ host: Int32) -> Bool {
@@ -292,6 +281,13 @@ package struct TransferQueue: Sendable {
     refresh(host.number)
   }
 
+  /// Sets the number of connections to the host that the transport has found.
+  package mutating func setConnections(_ count: Int, to host: HostID) {
+    reserve(host)
+    change(host.number) { $0.connections = Int32(clamping: max(1, count)) }
+    refresh(host.number)
+  }
+
   package func inFlight(on host: HostID) -> Int {
     host.number < hosts.count ? Int(hosts[Int(host.number)].inFlight) : 0
   }
@@ -310,7 +306,9 @@ package struct TransferQueue: Sendable {
   }
 
   private mutating func reserve(_ host: HostID) {
-    while hosts.count <= host.number { hosts.append(Host(lookAhead: lookAhead)) }
+    while hosts.count <= host.number {
+      hosts.append(Host(connections: perHost, lookAhead: lookAhead))
+    }
   }
 
   /// Requests that one connection carries over HTTP/2 and HTTP/3.

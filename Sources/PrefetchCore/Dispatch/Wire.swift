@@ -12,8 +12,7 @@ struct Wire: Sendable {
   init(_ policy: RunPolicy, looksAhead: Bool, gates: [HostGate], deadline: Duration?, now: Moment) {
     queue = TransferQueue(
       concurrency: policy.concurrency,
-      perHost: policy.connectionsPerHost,
-      assured: policy.assuredPerHost,
+      perHost: policy.assuredPerHost,
       lookAhead: looksAhead ? policy.lookAhead : 0
     )
     var known: [HostLimits.Gate] = []
@@ -248,6 +247,10 @@ struct Wire: Sendable {
 
   mutating func setConcurrency(_ limit: Int) {
     queue.setConcurrency(limit)
+  }
+
+  mutating func setConnections(_ count: Int, to authority: String) {
+    queue.setConnections(count, to: host(authority))
   }
 
   mutating func stopLookingAhead() {

@@ -149,6 +149,7 @@ package final class TieredTransport: Transport, SecondTier {
     finished.reserveCapacity(finished.count + events.count)
     for event in events {
       switch event {
+      case .connectionsFound: finished.append(event)
       case .progressed(let id, _):
         lookups[id]?.hasMoved = true
         if id.number >= 0 { finished.append(event) }

@@ -29,7 +29,7 @@ struct ConnectionWindow: Sendable {
   /// Limit and rate before the last addition.
   private var before: (limit: Int, rate: Int64)?
   private var work: Int64 = 0
-  /// Whether the limit kept a request waiting since the measuring began.
+  /// Whether all connections were in use since the measuring began.
   private var isBinding = false
   private var rest: Duration = .seconds(1)
 
@@ -45,14 +45,16 @@ struct ConnectionWindow: Sendable {
     if isFixed { phase = .done }
   }
 
-  mutating func recordWaiting() {
-    isBinding = true
-  }
-
   /// Counts what arrived from the host; `latency` is the time from a request to its response.
-  mutating func record(bytes: Int64, responses: Int = 0, latency: Duration? = nil, at now: Duration)
-  {
+  mutating func record(
+    bytes: Int64,
+    responses: Int = 0,
+    latency: Duration? = nil,
+    isFull: Bool = true,
+    at now: Duration
+  ) {
     if case .done = phase { return }
+    if isFull { isBinding = true }
     work += bytes + Int64(responses) * Self.responseWeight
     if let latency { leastLatency = min(leastLatency ?? latency, latency) }
     guard let leastLatency else { return }

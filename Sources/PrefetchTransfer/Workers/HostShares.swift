@@ -21,6 +21,7 @@ struct HostShares {
   private var numbers: [String: Int] = [:]
   /// Last origin, since successive requests mostly go to one host.
   private var latest: (scheme: WebURL.Scheme, host: String, port: Int, number: Int)?
+  private var authorities: [String] = []
   private var loads: [Int] = []
   private var totals: [Int]
   private var troubles: [Int] = []
@@ -48,6 +49,10 @@ struct HostShares {
   mutating func release(origin: Int, worker: Int) {
     loads[origin * workerCount + worker] -= 1
     totals[worker] -= 1
+  }
+
+  func authority(of origin: Int) -> String {
+    authorities[origin]
   }
 
   mutating func recordTrouble(of origin: Int) {
@@ -86,6 +91,7 @@ struct HostShares {
     let number = numbers[authority] ?? numbers.count
     if number == numbers.count {
       numbers[authority] = number
+      authorities.append(authority)
       troubles.append(0)
       loads.append(contentsOf: repeatElement(0, count: workerCount))
     }

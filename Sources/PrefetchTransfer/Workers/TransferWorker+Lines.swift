@@ -258,7 +258,8 @@ extension TransferWorker {
   /// Returns all queued requests of a host to the loop, which must learn of the trouble first.
   mutating func hold(_ origin: Int) {
     let now = Uptime.now()
-    slots.withLock { $0.recordTrouble(of: origin, at: now) }
+    let limit = slots.withLock { $0.recordTrouble(of: origin, at: now) }
+    reportWindow(of: origin, limit)
     let unsent = lines[origin].removeAll()
     waitingCount -= unsent.count
     for queued in unsent { giveBack(queued) }

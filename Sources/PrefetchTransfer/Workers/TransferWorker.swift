@@ -176,7 +176,10 @@ struct TransferWorker {
       if arrived > 0 {
         outgoing.progressed(transfer.request.id, transfer.advance(by: arrived))
         let latency = lane.handle.latency
-        slots.withLock { $0.record(arrived, from: lane.origin, latency: latency, at: now) }
+        let limit = slots.withLock {
+          $0.record(arrived, from: lane.origin, latency: latency, at: now)
+        }
+        reportWindow(of: lane.origin, limit)
       }
       guard
         let failure = lane.watch.overdue(transfer, at: now)
@@ -301,7 +304,7 @@ struct TransferWorker {
     continueLine(with: origin)
   }
 
-  private func recordArrival(
+  private mutating func recordArrival(
     of transfer: RunningTransfer,
     on lane: Lane,
     _ figures: TransferFigures
@@ -309,7 +312,7 @@ struct TransferWorker {
     guard transfer.version != nil else { return }
     let now = Uptime.now()
     let arrived = lane.watch.update(transfer, at: now)
-    slots.withLock {
+    let limit = slots.withLock {
       $0.record(
         arrived,
         from: lane.origin,
@@ -318,6 +321,14 @@ struct TransferWorker {
         at: now
       )
     }
+    reportWindow(of: lane.origin, limit)
+  }
+
+  /// Tells the loop how many connections the host gets, which hands out no more requests.
+  mutating func reportWindow(of origin: Int, _ limit: Int?) {
+    guard settings.findsConnections, let limit else { return }
+    outgoing.found(limit, of: origin)
+    mustReport = true
   }
 
   private func taught(_ result: TransferResult, _ queued: QueuedRequest) -> TransferResult {

@@ -70,7 +70,6 @@ struct WireSlots: Sendable {
       return .full
     }
     guard isStream || mayConnect(worker, to: host) else {
-      hosts[host].window.recordWaiting()
       return .hostFull
     }
     isWaiting[worker] = false
@@ -98,15 +97,25 @@ struct WireSlots: Sendable {
     hosts[host].held[worker] -= 1
   }
 
-  /// Counts what arrived from a host; see ``ConnectionWindow``.
+  /// Counts what arrived from a host; returns its limit of connections if that is a new one.
   mutating func record(
     _ bytes: Int64,
     from host: Int,
     responses: Int = 0,
     latency: Duration? = nil,
     at now: Duration
-  ) {
-    hosts[host].window.record(bytes: bytes, responses: responses, latency: latency, at: now)
+  ) -> Int? {
+    guard !hosts[host].window.isFixed else { return nil }
+    let before = hosts[host].window.limit
+    hosts[host].window.record(
+      bytes: bytes,
+      responses: responses,
+      latency: latency,
+      isFull: hosts[host].held.reduce(0, +) >= before,
+      at: now
+    )
+    let limit = hosts[host].window.limit
+    return limit == before ? nil : limit
   }
 
   mutating func nextWaiting(except worker: Int) -> Int? {
@@ -118,11 +127,13 @@ struct WireSlots: Sendable {
     return nil
   }
 
-  /// Blocks requests for the host that were assigned before.
-  mutating func recordTrouble(of host: Int, at now: Duration = .zero) {
+  /// Blocks requests for the host that were assigned before; returns its limit of connections.
+  @discardableResult
+  mutating func recordTrouble(of host: Int, at now: Duration = .zero) -> Int {
     while hosts.count <= host { hosts.append(newHost) }
     hosts[host].troubles += 1
     hosts[host].window.recordTrouble(at: now)
+    return hosts[host].window.limit
   }
 
   private func isAnotherOwed(_ worker: Int) -> Bool {

@@ -15,13 +15,20 @@ struct WorkerReport: Sendable {
   let worker: Int
   private(set) var events: [TransferEvent] = []
   private(set) var ends: [End] = []
+  private(set) var windows: [Window] = []
 
   struct End: Sendable {
     var origin: Int
     var isTrouble: Bool
   }
 
-  var isEmpty: Bool { events.isEmpty }
+  /// Number of connections that a host gets from now on.
+  struct Window: Sendable {
+    var origin: Int
+    var limit: Int
+  }
+
+  var isEmpty: Bool { events.isEmpty && windows.isEmpty }
   var count: Int { events.count }
 
   mutating func progressed(_ id: TransferID, _ advance: TransferAdvance) {
@@ -39,6 +46,10 @@ struct WorkerReport: Sendable {
     reserve()
     events.append(.judged(id, outcome))
     ends.append(End(origin: origin, isTrouble: false))
+  }
+
+  mutating func found(_ limit: Int, of origin: Int) {
+    windows.append(Window(origin: origin, limit: limit))
   }
 
   private mutating func reserve() {

@@ -15,7 +15,7 @@ final class FleetWire: Transport {
 
   init(_ policy: RunPolicy, clock: any Clock) {
     slots = policy.concurrency
-    slotsPerHost = policy.connectionsPerHost
+    slotsPerHost = policy.assuredPerHost
     self.clock = clock
   }
 
