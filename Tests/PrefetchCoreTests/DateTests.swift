@@ -113,5 +113,8 @@ import Testing
     #expect(Instant(milliseconds: -1000).seconds == -1)
     #expect(Instant(milliseconds: 999).seconds == 0)
     #expect(Instant.distantFuture + .seconds(1) == .distantFuture)
+    let (first, last) = (Instant(milliseconds: .min), Instant(milliseconds: .max))
+    #expect(last - first == .milliseconds(Int64.max))
+    #expect(first - last == .milliseconds(Int64.min))
   }
 }

@@ -45,6 +45,45 @@ struct FolderAccessTests {
   }
 
   @Test(
+    "Another user may ask for the status of a shared cache, whose state stays private",
+    .enabled(if: geteuid() == 0, "needs root, to become another user")
+  )
+  func statusOfSharedCache() throws {
+    let owner = try home(", shared: true")
+    try #require(owner.run("run", "-q").status == 0)
+    try #require(unsafe chmod(owner.folder.path, 0o755) == 0)
+    func ask(_ words: String...) throws -> ProgramRun {
+      try owner.tool(
+        "setpriv",
+        ["--reuid=65534", "--regid=65534", "--clear-groups", #require(Binary.path), "status"]
+          + words
+      )
+    }
+    let before = FileTree.listing(owner.folder.path)
+    let run = try ask()
+    #expect(run.status == 0 && run.output.hasPrefix("site\tcurrent\t1 item"), "\(run)")
+    #expect(run.errors.contains("is private to the user of the runs"), "\(run)")
+    #expect(run.errors.split(separator: "\n").count == 2, "\(run)")
+    #expect(try ask("--max-age", "1h").status == 0)
+    let line = try ask("--nagios")
+    #expect(line.status == 3, "\(line)")
+    #expect(line.output.contains("only the user of the runs may read the state"), "\(line)")
+    #expect(FileTree.listing(owner.folder.path) == before)
+    let own = try home()
+    try #require(own.run("run", "-q").status == 0)
+    try #require(unsafe chmod(own.folder.path, 0o755) == 0)
+    let refused = try own.tool(
+      "setpriv",
+      ["--reuid=65534", "--regid=65534", "--clear-groups", #require(Binary.path), "status"]
+    )
+    #expect(refused.status == 74, "\(refused)")
+    #expect(
+      refused.errors.contains("run it as the owner of the folder, or let this user in"),
+      "\(refused)"
+    )
+  }
+
+  @Test(
     "A folder that every user may write ends a command with 74 and names the fix",
     arguments: [true, false]
   )

@@ -177,6 +177,87 @@ struct LastListTests {
   }
 
   @Test(
+    "A changed page or sitemap needs a good signature, and a renewed signature alone changes nothing",
+    .enabled(if: Tool.isInstalled("minisign"), "needs minisign"),
+    arguments: [false, true]
+  )
+  func renewedSignatures(isSitemap: Bool) throws {
+    for name in ["own", "other"] {
+      let made = try home.tool("minisign", "-G", "-W", "-p", "\(name).pub", "-s", "\(name).key")
+      try #require(made.status == 0)
+    }
+    let key = try #require(home.read("own.pub")?.split(separator: "\n").last)
+    func sign(_ name: String, by owner: String = "own", at second: Int) throws {
+      try #require(
+        home.tool(
+          "minisign",
+          "-S",
+          "-s",
+          "\(owner).key",
+          "-m",
+          name,
+          "-t",
+          "timestamp:\(second)"
+        ).status == 0
+      )
+      site["/\(name).minisig"] = Site.Page(
+        try #require(home.read("\(name).minisig")),
+        headers: Self.stale
+      )
+    }
+    func put(_ name: String, _ text: String) {
+      home.write(text, to: name)
+      site["/\(name)"] = Site.Page(text, headers: Self.stale)
+    }
+    func putRest(_ names: String...) {
+      let urls = names.map { server.address("/\($0)") }
+      if isSitemap {
+        put("rest", "<urlset>\(urls.map { "<url><loc>\($0)</loc></url>" }.joined())</urlset>")
+      } else {
+        let items = urls.map { #"{"url": "\#($0)"}"# }.joined(separator: ", ")
+        put("rest", #"{"format": "prefetch-manifest", "version": 1, "items": [\#(items)]}"#)
+      }
+    }
+    let (a, rest) = (server.address("/a"), server.address("/rest"))
+    put(
+      "list",
+      isSitemap
+        ? "<sitemapindex><sitemap><loc>\(rest)</loc></sitemap></sitemapindex>"
+        : #"{"format": "prefetch-manifest", "version": 1, "items": [{"url": "\#(a)"}], "next": "\#(rest)"}"#
+    )
+    putRest("b")
+    for name in ["list", "rest"] { try sign(name, at: 1_700_000_000) }
+    home.configure(
+      """
+      cache: { min_free: 0 }
+      manifest_expiry: optional
+      segments:
+        - name: files
+          manifest: "\(server.address("/list"))"
+          manifest_keys: ["\(key)"]
+          publish: { dir: tree, layout: basename, link: copy }
+      """
+    )
+    let first = try home.run("run", "-q")
+    try #require(first.status == 0, "\(first)")
+    #expect(home.read("tree/b") == "first b")
+    try sign("rest", at: 1_700_000_100)
+    let renewed = try home.run("run", "-q")
+    #expect(renewed.status == 0, "\(renewed)")
+    putRest("b", "c")
+    try sign("rest", by: "other", at: 1_700_000_200)
+    let forged = try home.run("run", "-q")
+    #expect(forged.status == 5, "\(forged)")
+    #expect(home.read("tree/b") == "first b" && home.read("tree/c") == nil)
+    #expect(try home.run("status", "--nagios").status == 2)
+    // All pages of a list state one time.
+    try sign("rest", at: 1_700_000_000)
+    #expect(try home.run("run", "-q").status == 0)
+    #expect(home.read("tree/c") == "first c")
+    #expect(try home.run("status", "--nagios").status == 0)
+  }
+
+  @Test(
     "The last good list stays in force when a signed list is older, and only digests are fetched",
     .enabled(if: Tool.isInstalled("minisign"), "needs minisign")
   )

@@ -37,6 +37,20 @@ struct QuietWarningTests {
     #expect(run.errors.split(separator: "\n").count == 1)
   }
 
+  @Test("A quiet run and its log file end failures with the step to take")
+  func nextStep() throws {
+    home.configure(
+      "cache: { min_free: 0 }\nsegments: [{ name: f, urls: [\"\(server.address("/gone"))\"] }]"
+    )
+    let run = try home.run("run", "-q")
+    let step = "next: remove it from the list, or set `on_gone: remove`; `prefetch explain "
+    #expect(run.status == 4 && run.errors.contains(step), "\(run)")
+    let logged = try home.run("run", "-q", "--log-file", home.path("log"))
+    #expect(logged.status == 4 && logged.errors.isEmpty, "\(logged)")
+    #expect(home.read("log")?.contains(step) == true)
+    #expect(try home.run("run", "-q", "--accept", "nothing").errors.contains("next:") == false)
+  }
+
   @Test("A quiet run reports a disk without room in one warning")
   func fullDisk() throws {
     try declare(room: "100000TB")

@@ -225,6 +225,48 @@ struct ScheduleTests {
     #expect(hint.errors.contains("cron writes `@daily`"))
   }
 
+  @Test("A configuration that the user of the runs cannot read is a warning of `schedule`")
+  func unreadable() throws {
+    FileTree.makeFolder(home.path("closed"))
+    for name in ["prefetch.yaml", "closed/prefetch.yaml"] {
+      home.configure("segments: [{ name: s, urls: [\"\(server.address("/a"))\"] }]", to: name)
+    }
+    func warnings(_ words: String...) throws -> String {
+      let run = try home.run(["schedule"] + words)
+      #expect(run.status == 0, "\(run)")
+      return run.errors.split(separator: "\n").filter { $0.contains("[schedule.unreadable]") }
+        .joined()
+    }
+    _ = try home.tool("chmod", "755", home.folder.path)
+    let path = home.path("closed/prefetch.yaml")
+    let user = ["--user", "daemon"]
+    #expect(try warnings("systemd", "-c", path, "--user", "daemon") == "")
+    try #require(home.tool("chmod", "700", home.path("closed")).status == 0)
+    for words in [["systemd"] + user, ["cron"] + user, ["systemd", "--user", "not-made-yet"]] {
+      let run = try home.run(["schedule"] + words + ["-c", path])
+      let text = " cannot read `\(path)`: `\(home.path("closed"))` is closed to it"
+      #expect(run.errors.contains(text), "\(run)")
+    }
+    #expect(try warnings("cron", "-c", path) == "", "it is the user's own crontab")
+    try #require(home.tool("chmod", "640", home.path("prefetch.yaml")).status == 0)
+    #expect(try warnings("systemd").contains("the user of the service cannot read"))
+    try #require(home.tool("chgrp", "daemon", home.path("prefetch.yaml")).status == 0)
+    #expect(try warnings("systemd", "--user", "daemon") == "")
+  }
+
+  @Test("The unit of a shared cache leaves the folder open for readers")
+  func sharedCache() throws {
+    home.configure(
+      "cache: { shared: true }\nsegments: [{ name: s, urls: [\"\(server.address("/a"))\"] }]"
+    )
+    let unit = try home.run("schedule", "systemd")
+    #expect(unit.output.contains("CacheDirectoryMode=0755\nStateDirectory="), "\(unit)")
+    #expect(unit.output.contains("StateDirectoryMode=0700"), "\(unit)")
+    #expect(unit.errors.contains("[schedule.private-cache]"), "\(unit)")
+    let owned = try home.run("schedule", "systemd", "--user", "daemon")
+    #expect(!owned.errors.contains("[schedule.private-cache]"), "\(owned)")
+  }
+
   @Test("A permanent user owns the units, and folders to create are reported")
   func user() throws {
     home.configure(

@@ -123,6 +123,31 @@ struct StatusTests {
     #expect(ends == ends.sorted(by: >) && ends.count == 10)
   }
 
+  @Test("Commands that ask no server need no tokens, and `check` names the way to do without")
+  func withoutTokens() throws {
+    home.configure(
+      """
+      segments:
+      \(segment("a", "/ask", more: ", headers: { Authorization: \"Bearer ${env:TOKEN}\" }"))
+      cache: { min_free: 0 }
+      """
+    )
+    var owner = home
+    owner.variables["TOKEN"] = "very-secret"
+    try #require(owner.run("run", "-q").status == 0)
+    for words in [["status"], ["list"], ["verify"], ["log"], ["stats"]] {
+      let run = try home.run(words)
+      #expect(run.status == 0 && run.errors.isEmpty, "\(run)")
+    }
+    #expect(try home.run("status").output.hasPrefix("a\tcurrent\t1 item"))
+    #expect(try home.run("list").lines.count == 1)
+    #expect(try home.run("run").status == 78)
+    let checked = try home.run("check")
+    #expect(checked.status == 78, "\(checked)")
+    #expect(checked.errors.contains("`--no-secrets` checks without it"), "\(checked)")
+    #expect(try home.run("check", "--no-secrets").status == 0)
+  }
+
   @Test(
     "`status --max-age` fails for a segment that never succeeded"
   )

@@ -67,6 +67,11 @@ struct CheckCommand: Command {
       loaded,
       allowsUnset: options.replacesMissingSecrets
     )
+    for number in diagnostics.indices
+    where diagnostics[number].code == "config.unset-variable" {
+      let step = "`--no-secrets` checks without it, and only commands that ask servers need it"
+      diagnostics[number].hint = diagnostics[number].hint.map { "\($0); \(step)" } ?? step
+    }
     let isValid = !diagnostics.containsErrors
     diagnostics += newer
     context.console.report(diagnostics + loaded.notices)

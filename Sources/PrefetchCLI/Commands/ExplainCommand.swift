@@ -145,14 +145,19 @@ struct ExplainCommand: Command {
     _ facts: inout ExplainFacts
   ) throws(CommandExit) {
     let names = loaded.configuration.segments.filter { $0.manifest == .remote(url) }.map(\.name)
-    guard !names.isEmpty, facts.decision != .fail else { return }
+    guard !names.isEmpty else { return }
     let records = try context.reading { () throws(Failure) in try store?.segments() ?? [] }
     let last = records.first {
       $0.key.identity == loaded.identity && names.contains($0.key.name) && $0.manifest != nil
     }
     facts.segments = names
-    facts.decision = last == nil ? .fetch : .revalidate
     if last != nil { facts.bodilessState = (.cached, "kept as a list") }
+    guard facts.decision != .fail else {
+      // A mirror remembers its list, and none of its options.
+      if context.namesMirror { facts.reason += "; repeat each `--set` of the mirror here" }
+      return
+    }
+    facts.decision = last == nil ? .fetch : .revalidate
     facts.reason =
       "the list of segment `\(names.joined(separator: "`, `"))`, asked for in every run"
       + ListExplanation.account(of: last, facts.history)

@@ -10,7 +10,7 @@ struct ListCommand: Command {
   let options: ListOptions
 
   func run() throws(CommandExit) -> Int32 {
-    let (loaded, locations) = try context.configurationAndLocations()
+    let (loaded, locations) = try context.configurationAndLocations(allowsUnsetSecrets: true)
     if options.listsIdentities {
       return try IdentityList(context: context, locations: locations).run()
     }

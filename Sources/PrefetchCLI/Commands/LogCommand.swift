@@ -9,7 +9,7 @@ struct LogCommand: Command {
   let options: LogOptions
 
   func run() throws(CommandExit) -> Int32 {
-    let (_, locations) = try context.configurationAndLocations()
+    let (_, locations) = try context.configurationAndLocations(allowsUnsetSecrets: true)
     let urls = try urls(locations)
     if let urls, urls.isEmpty {
       throw context.failed(

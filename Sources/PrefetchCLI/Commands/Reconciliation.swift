@@ -265,7 +265,13 @@ struct Reconciliation {
       context.console.report(line.diagnostic, about: line.subject)
     }
     guard !isPlan else { return }
-    if let next = lines.nextStep { context.console.note(next) }
+    guard let next = lines.nextStep else { return }
+    // Like the errors before it; what only waits needs no step.
+    if [.ok, .deferred].contains(ExitStatus(rawValue: envelope.exitCode)) {
+      context.console.note(next)
+    } else {
+      context.console.advise(next)
+    }
   }
 
   /// Warns once for all stale copies: the run succeeds but the cache is not as declared.

@@ -89,6 +89,17 @@ struct ScheduleCommand: Command {
         )
       )
     }
+    if isService || options.user != nil { reportObstacles(to: loaded) }
+    if options.user == nil, isService, unit.makesCache, unit.sharesCache {
+      context.console.report(
+        Diagnostic(
+          "schedule.private-cache",
+          "the cache of a service without a permanent user is below `/var/cache/private`, which other users cannot enter",
+          severity: .warning,
+          hint: "give the service a user with `--user NAME`, or name a folder with `cache.dir`"
+        )
+      )
+    }
     let secrets = names("file", in: loaded.files)
     if !secrets.isEmpty, isService || options.user != nil {
       context.console.note(
@@ -107,6 +118,28 @@ struct ScheduleCommand: Command {
           severity: .warning,
           hint:
             "give it a user who has one with `--user NAME`, or the header by `${credential:NAME}`"
+        )
+      )
+    }
+  }
+
+  /// Warns of files that the user of the runs cannot read, as far as their modes tell.
+  private func reportObstacles(to loaded: LoadedConfiguration) {
+    let user = ServiceUser(options.user ?? "")
+    let lists = loaded.configuration.segments.compactMap { segment -> String? in
+      if case .local(let path)? = segment.manifest { path } else { nil }
+    }
+    for file in (loaded.files + lists).map(absolute) {
+      guard let obstacle = user.obstacle(to: file) else { continue }
+      let owner = options.user.map { "`\($0)`" } ?? "the user of the service"
+      let cause = obstacle == file ? "" : ": `\(obstacle)` is closed to it"
+      context.console.report(
+        Diagnostic(
+          "schedule.unreadable",
+          "\(owner) cannot read `\(file)`\(cause)",
+          severity: .warning,
+          hint:
+            "move the file, for example below `/etc`, or let the user read it: `chmod`, `setfacl`"
         )
       )
     }
@@ -162,6 +195,7 @@ struct ScheduleCommand: Command {
     )
     unit.makesCache = own[0] == nil
     unit.makesState = own[1] == nil
+    unit.sharesCache = configuration.cache.isShared
     let named = JSONValue.array(
       [loaded.canonical] + (files + paths.all + command).map { .string($0) }
     )

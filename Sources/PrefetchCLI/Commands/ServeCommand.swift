@@ -8,7 +8,7 @@ import PrefetchSystem
 struct ServeCommand: Command {
   let context: CommandContext
   let options: ServeOptions
-  private let log: ServeLog?
+  private let log: ServeLog
 
   init(context: CommandContext, options: ServeOptions) {
     self.context = context
@@ -50,7 +50,7 @@ struct ServeCommand: Command {
     let signal = wait(for: server, look)
     stopping()
     server.stop()
-    log?.print(to: context.console)
+    log.print(to: context.console)
     try closing()
     let hasFailed = events.stopped(at: server.address)
     if signal == nil, hasFailed { return ExitStatus.failed.code }
@@ -149,6 +149,7 @@ struct ServeCommand: Command {
       locations: locations,
       cache: cache,
       maximumStale: maximumStale(loaded),
+      log: log,
       stop: stop
     )
     let policy = loaded.configuration.policy
@@ -248,7 +249,7 @@ struct ServeCommand: Command {
         inherited: descriptor,
         responder: responder,
         access: access,
-        listener: log?.listener,
+        listener: log.listener,
         events: events
       )
     }
@@ -256,7 +257,7 @@ struct ServeCommand: Command {
       listen: options.listen,
       responder: responder,
       access: access,
-      listener: log?.listener,
+      listener: log.listener,
       events: events
     )
   }
@@ -276,10 +277,10 @@ struct ServeCommand: Command {
     while true {
       let left = end.map { ContinuousClock.now.duration(to: $0) }
       guard left ?? .seconds(1) > .zero else { return nil }
-      let pause = log == nil ? Self.pause : Self.watchedPause
+      let pause = log.isVerbose ? Self.watchedPause : Self.pause
       if let signal = StopSignals.wait(upTo: min(left ?? pause, pause)) { return signal }
       server.endSlowRequests()
-      log?.print(to: context.console)
+      log.print(to: context.console)
       look()
     }
   }

@@ -8,7 +8,7 @@ struct StatsCommand: Command {
   let options: StatsOptions
 
   func run() throws(CommandExit) -> Int32 {
-    let (loaded, locations) = try context.configurationAndLocations()
+    let (loaded, locations) = try context.configurationAndLocations(allowsUnsetSecrets: true)
     let state = try context.readingState(locations)
     let identity = loaded.files.isEmpty ? nil : loaded.identity
     let figures = try context.reading { () throws(Failure) in

@@ -15,6 +15,7 @@ struct StatusCommand: Command {
     var bytes: Int64
     var lastSuccess: Instant?
     var isRequired = true
+    var brokeTrust = false
     var shard: String?
     var deferral: Deferral?
     /// Time at which a run next revalidates something; nil if every run does.
@@ -27,13 +28,15 @@ struct StatusCommand: Command {
         name: name,
         state: state,
         lastSuccess: lastSuccess,
-        changedFiles: changedFiles
+        changedFiles: changedFiles,
+        isRequired: isRequired,
+        brokeTrust: brokeTrust
       )
     }
   }
 
   func run() throws(CommandExit) -> Int32 {
-    let (loaded, locations) = try context.configurationAndLocations()
+    let (loaded, locations) = try context.configurationAndLocations(allowsUnsetSecrets: true)
     let store = try context.readingStore(locations)
     let now = context.clock.now().wall
     var segments: [SegmentLine] = []
@@ -47,20 +50,40 @@ struct StatusCommand: Command {
       totals = summary.totals
       segments = lines(records, summary.segments, of: loaded.files.isEmpty ? nil : loaded.identity)
     }
-    if !loaded.files.isEmpty { segments = try subscribed(segments, loaded, locations) }
+    let state = try context.readingState(locations)
+    let outcomes = try context.reading { () throws(Failure) in
+      try state?.outcomes(of: loaded.files.isEmpty ? nil : loaded.identity) ?? [:]
+    }
+    if !loaded.files.isEmpty {
+      segments = try subscribed(segments, loaded, locations)
+    } else if context.namesMirror, segments.isEmpty, let first = outcomes.keys.sorted().first {
+      // The index has no record of a mirror whose first run failed.
+      identity = first.identity
+      segments = [SegmentLine(name: first.name, items: 0, bytes: 0)]
+    }
+    for index in segments.indices {
+      let key = SegmentKey(identity: identity, name: segments[index].name)
+      guard let outcome = outcomes[key] else { continue }
+      segments[index].brokeTrust = outcome.brokeTrust
+      // Only an index that has the segment can tell that it is current.
+      if outcome.state != .current {
+        segments[index].state = segments[index].state ?? outcome.state
+      }
+    }
     let changes = try context.changedTrees(loaded, locations, store)
     for index in segments.indices {
-      segments[index].changedFiles = changes.counts(of: segments[index].name)
+      segments[index].changedFiles = changes.summary(of: segments[index].name)
       // A segment that the last run left current is no longer whole.
       if segments[index].changedFiles != nil, segments[index].state == .current {
         segments[index].state = .incomplete
       }
     }
-    if options.isForMonitoring { return try monitor(segments, loaded, locations, store, now: now) }
-    let license = try context.reading { () throws(Failure) -> LicenseStatus? in
-      try registration(loaded, locations)
+    if options.isForMonitoring {
+      return try monitor(segments, loaded, locations, state, hasCache: store != nil, now: now)
     }
-    let state = try context.readingState(locations)
+    let license = try context.reading { () throws(Failure) -> LicenseStatus? in
+      try registration(loaded, state)
+    }
     let network = try context.reading { () throws(Failure) in
       try NetworkView(context: context, loaded: loaded, state: state, looksAtAll: false)
     }
@@ -97,7 +120,7 @@ struct StatusCommand: Command {
       }
       context.console.report(holds)
     }
-    for segment in segments { context.console.report(changes.warning(of: segment.name)) }
+    for segment in segments { context.console.report(changes.warnings(of: segment.name)) }
     if context.shared.isJSON {
       let served = try context.reading { () throws(Failure) in try state?.served() }
       print(segments, changes, license, totals, quotas, locations, declared, served, now: now)
@@ -131,6 +154,8 @@ struct StatusCommand: Command {
     }
     var status = ExitStatus.ok
     for segment in segments.filter(\.isRequired).map(\.health) {
+      // Changed files have their own warning.
+      if segment.changedFiles != nil { status = .incomplete }
       guard let complaint = segment.complaint(olderThan: limit, at: now) else { continue }
       context.console.report("status.too-old", "segment `\(segment.name)` \(complaint)")
       status = .incomplete
@@ -142,21 +167,23 @@ struct StatusCommand: Command {
     _ segments: [SegmentLine],
     _ loaded: LoadedConfiguration,
     _ locations: CacheLocations,
-    _ store: DiskStore?,
+    _ state: StateStore?,
+    hasCache: Bool,
     now: Instant
   ) throws(CommandExit) -> Int32 {
     let line: MonitoringLine
-    if store == nil {
+    if !hasCache {
       line = MonitoringLine(unknown: missing(locations))
     } else {
-      let state = try context.readingState(locations)
       let identity = loaded.files.isEmpty ? nil : loaded.identity
       let last = try context.reading { () throws(Failure) in
         try state?.runs(of: identity).last
       }
       line = MonitoringLine(
-        segments.filter(\.isRequired).map(\.health),
+        segments.map(\.health),
         brokeTrust: last?.exitCode == Int(ExitStatus.trust.code),
+        doubt: context.hasPrivateState(locations)
+          ? "only the user of the runs may read the state: ask as that user" : nil,
         limits: options.ageLimits,
         at: now
       )
@@ -224,12 +251,9 @@ struct StatusCommand: Command {
 
   private func registration(
     _ loaded: LoadedConfiguration,
-    _ locations: CacheLocations
+    _ state: StateStore?
   ) throws(Failure) -> LicenseStatus? {
     guard LicenseSetup(loaded) != nil else { return nil }
-    var reports: [Diagnostic] = []
-    let state = try StateStore.openForReading(state: locations.state, reports: &reports)
-    context.console.report(reports)
     let builder = context.builder(loaded)
     return try Registrar(context: context, loaded: loaded, builder: builder).remembered(state)
   }

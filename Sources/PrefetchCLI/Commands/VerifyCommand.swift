@@ -13,11 +13,11 @@ struct VerifyCommand: Command {
     var trees: TreeInspection
     var asidePaths: [ContentDigest: String] = [:]
 
-    var isSound: Bool { store.bad.isEmpty && trees.bad.isEmpty }
+    var isSound: Bool { store.bad.isEmpty && trees.bad.isEmpty && trees.unread.isEmpty }
   }
 
   func run() throws(CommandExit) -> Int32 {
-    let (loaded, locations) = try context.configurationAndLocations()
+    let (loaded, locations) = try context.configurationAndLocations(allowsUnsetSecrets: true)
     let found = options.repairs ? try repair(loaded, locations) : try inspect(loaded, locations)
     context.console.report(diagnostics(found) + found.trees.warnings)
     if context.shared.isJSON {
@@ -125,7 +125,7 @@ struct VerifyCommand: Command {
     let files = found.trees.bad.map { damage in
       let what =
         switch damage.problem {
-        case .missing: "is missing; the next run makes it again"
+        case .missing: Self.missing(damage.path)
         case .changed: "was changed in its place after it was published"
         case .foreign: "is not the file that was published; move it away to have the item there"
         }
@@ -135,7 +135,20 @@ struct VerifyCommand: Command {
         hint: damage.problem == .changed && !options.repairs ? advice(damage.segment) : nil
       )
     }
-    return objects + files
+    return objects + files + found.trees.unread.map { ChangedTrees.diagnostic(of: $0, .error) }
+  }
+
+  /// Returns what a run needs to make a missing file again; all users may write as root.
+  private static func missing(_ path: String) -> String {
+    var folder = path
+    repeat {
+      folder = String(PathText.split(folder).folder)
+    } while !folder.isEmpty && !FileReading.exists(folder)
+    guard !folder.isEmpty, !FileReading.isWritableFolder(folder) else {
+      return "is missing; the next run makes it again"
+    }
+    return "is missing; let the user of the runs write into `\(folder)`, "
+      + "and the next run makes it again"
   }
 
   /// Returns advice; `publish` cannot reach a mirror, which no configuration declares.
@@ -186,7 +199,14 @@ struct VerifyCommand: Command {
       "bytes": .integer(report.bytes),
       "bad": .array(bad),
       "orphans": .integer(Int64(report.orphans)),
-      "published": ["checked": .integer(Int64(found.trees.checked)), "bad": .array(files)],
+      "published": [
+        "checked": .integer(Int64(found.trees.checked)), "bad": .array(files),
+        "unread": .array(
+          found.trees.unread.map {
+            ["segment": .string($0.segment), "reason": .string($0.failure.message)]
+          }
+        ),
+      ],
       "repaired": .bool(options.repairs && !found.isSound),
     ])
   }

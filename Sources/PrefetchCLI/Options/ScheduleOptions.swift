@@ -22,7 +22,7 @@ struct ScheduleOptions: CommandOptions, Hashable {
     paragraphs: [
       "`systemd` prints a service and its timer. The service has only the rights that a run needs: a user that systemd makes for each start, a cache and a state folder that systemd makes, and the credentials of the configuration. Its system is read-only except for published trees, reports and files named in hook commands. `cron` prints one crontab line, which mails the messages of a run, and nothing if all is well.",
       "`--user NAME` makes the service run as that user, who then owns the trees, reports and metrics. For `cron` it prints a line for `/etc/cron.d` with the user's name. Standard error lists the commands to run as root first.",
-      "The command installs nothing; `--output-dir` writes the units as files, for example to `/etc/systemd/system`. systemd counts a deferred run (75) as a success.",
+      "The command installs nothing; `--output-dir` writes the units as files, for example to `/etc/systemd/system`. systemd counts a deferred run (75) as a success. prefetch-guide(7) has units for a mirror.",
       "`systemd --serve` prints the unit of `prefetch serve` for the same cache. The unit has the user and the folders of the unit of the runs, so you may enable both. systemd counts the stop signal (143) as a success.",
     ],
     options: [

@@ -142,9 +142,8 @@ final class Console {
     isHidden: Bool
   ) {
     var masked = diagnostic.masked(needles: needles)
-    // A message with two parts states its next step itself.
-    if masked.hint == nil, masked.severity != .note, !masked.message.contains("; ") {
-      masked.hint = NextStep.of(masked.code)
+    if masked.hint == nil, masked.severity != .note {
+      masked.hint = NextStep.of(masked.code, after: masked.message)
     }
     let entry = LogEntry(masked, about: subject.masked(needles), run: runID)
     let usesColor = usesColor && log == nil
@@ -154,19 +153,29 @@ final class Console {
   }
 
   func note(_ line: String, about subject: LogSubject = .nothing) {
-    say(.info, line, about: subject)
+    say(.info, line, about: subject, isHidden: shared.isQuiet)
+  }
+
+  /// Prints the step to take after failures, which `--quiet` does not hide either.
+  func advise(_ line: String) {
+    say(.info, line, about: .nothing, isHidden: false)
   }
 
   /// Prints a message for `-v`.
   func detail(_ line: String, about subject: LogSubject = .nothing) {
     guard shared.verbosity > 0 else { return }
-    say(.debug, line, about: subject)
+    say(.debug, line, about: subject, isHidden: shared.isQuiet)
   }
 
-  private func say(_ level: LogEntry.Level, _ line: String, about subject: LogSubject) {
+  private func say(
+    _ level: LogEntry.Level,
+    _ line: String,
+    about subject: LogSubject,
+    isHidden: Bool
+  ) {
     let text = SafeText.line(Redaction.masked(line, needles: needles))
     let entry = LogEntry(level: level, text, about: subject.masked(needles), run: runID)
-    say(entry, isHidden: shared.isQuiet, isKept: level != .debug) { _ in text }
+    say(entry, isHidden: isHidden, isKept: level != .debug) { _ in text }
   }
 
   private func say(

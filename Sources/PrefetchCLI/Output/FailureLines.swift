@@ -67,7 +67,14 @@ struct FailureLines {
 
   private func line(of entry: ReportFailures.Trouble) -> FailureLine {
     let tries = entry.attempts > 1 ? ", after \(entry.attempts) attempts" : ""
-    let kept = entry.isBeginning ? "the stored beginning is used" : "the older copy is kept"
+    let kept =
+      if entry.isOfManifest {
+        "the items of the last list are kept"
+      } else if entry.isBeginning {
+        "the stored beginning is used"
+      } else {
+        "the older copy is kept"
+      }
     let copy = entry.keepsOlderCopy ? "; \(kept)" : ""
     let declared = declaration(of: entry)
     var line = line(
@@ -166,11 +173,11 @@ struct FailureLines {
         return
           "next: to allow this one host: `--set allow_http=\(PlainHostName.exception(for: host))`"
       }
-      return advice(failure(of: .trust).flatMap(step(for:)), explanation(of: .trust))
+      return advice(failure(of: .trust).flatMap(NextStep.of), explanation(of: .trust))
     case .denied:
       return advice(
         isOfLicense
-          ? envelope.report.registration?.code.nextStep : failure(of: .denied).flatMap(step(for:))
+          ? envelope.report.registration?.code.nextStep : failure(of: .denied).flatMap(NextStep.of)
       )
     case .deferred:
       return envelope.nextAllowedAt.map { "next run possible from \(Timestamp.readable($0))" }
@@ -205,18 +212,13 @@ struct FailureLines {
     }.map { "`\(envelope.explanation(of: $0.url))` shows details" }
   }
 
-  /// Advice of a failure's code; nil if the message has its own after a semicolon.
-  private func step(for failure: Failure) -> String? {
-    failure.message.contains("; ") ? nil : failure.code.nextStep
-  }
-
   private var commonStep: String? {
     guard Set(ReportFailures(envelope: envelope).all.map(\.code)).count == 1,
       let failure = failure()
     else { return nil }
     // A local list is not in any cache.
     let isLocalList = failure.code == .notFound && explanation() == nil
-    return isLocalList ? "make the file, or correct `manifest`" : step(for: failure)
+    return isLocalList ? "make the file, or correct `manifest`" : NextStep.of(failure)
   }
 
   private func advice(_ steps: String?...) -> String? {

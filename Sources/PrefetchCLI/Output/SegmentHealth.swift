@@ -5,6 +5,9 @@ struct SegmentHealth {
   var state: SegmentState?
   var lastSuccess: Instant?
   var changedFiles: String?
+  var isRequired = true
+  /// Whether the segment's last run failed a security check.
+  var brokeTrust = false
 
   /// Returns how the last success exceeds a limit; nil if it does not.
   func complaint(olderThan limit: Duration, at now: Instant) -> String? {
@@ -62,14 +65,27 @@ struct MonitoringLine: Hashable {
     text = reason
   }
 
-  /// Judges required segments; `brokeTrust` says that the last run ended with 5.
-  init(_ segments: [SegmentHealth], brokeTrust: Bool, limits: AgeLimits, at now: Instant) {
-    guard !segments.isEmpty else {
-      (verdict, text) = (.unknown, "no segment is known")
-      return
+  /// Judges required segments, and trust in all.
+  ///
+  /// `brokeTrust` says that the last run ended with 5, `doubt` why troubles may be unknown.
+  init(
+    _ all: [SegmentHealth],
+    brokeTrust: Bool,
+    doubt: String?,
+    limits: AgeLimits,
+    at now: Instant
+  ) {
+    var findings = all.filter(\.brokeTrust).map { segment in
+      (verdict: Verdict.critical, text: "segment `\(segment.name)` failed a security check")
     }
-    var findings = segments.compactMap { Self.finding($0, limits, at: now) }
-    if brokeTrust { findings.append((.critical, "the last run failed a security check")) }
+    if findings.isEmpty, brokeTrust {
+      findings = [(.critical, "the last run failed a security check")]
+    }
+    let segments = all.filter(\.isRequired)
+    if segments.isEmpty { findings.append((.unknown, "no segment is known")) }
+    if let doubt { findings.append((.unknown, doubt)) }
+    findings += segments.filter { !$0.brokeTrust }
+      .compactMap { Self.finding($0, limits, at: now) }
     let worst = findings.map(\.verdict).max()
     verdict = worst ?? .ok
     let reasons = findings.filter { $0.verdict == worst }.map(\.text)
@@ -77,6 +93,7 @@ struct MonitoringLine: Hashable {
     let count = Amounts.count(Int64(segments.count), "segment")
     text = reasons.first.map { $0 + more } ?? "\(count) as declared"
     let successes = segments.compactMap(\.lastSuccess)
+    guard !segments.isEmpty else { return }
     let oldest = successes.count == segments.count ? successes.min() : nil
     let age = oldest.map { "\(max(0, (now - $0).components.seconds))s" } ?? "U"
     let bounds = [limits.warning, limits.critical].map { limit in

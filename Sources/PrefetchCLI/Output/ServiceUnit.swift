@@ -10,6 +10,8 @@ struct ServiceUnit {
   /// Whether systemd makes the folder of the cache, and that of the state.
   var makesCache = true
   var makesState = true
+  /// Whether other users read the cache.
+  var sharesCache = false
   var looksIntoHomes = false
   var looksIntoTemporary = false
   var times: String?
@@ -61,7 +63,8 @@ struct ServiceUnit {
 
   private var confinement: String {
     let folders =
-      (makesCache ? ["CacheDirectory=\(name)", "CacheDirectoryMode=0700"] : [])
+      (makesCache
+        ? ["CacheDirectory=\(name)", "CacheDirectoryMode=\(sharesCache ? "0755" : "0700")"] : [])
       + (makesState ? ["StateDirectory=\(name)", "StateDirectoryMode=0700"] : [])
       + writable.map { "ReadWritePaths=\(Self.quoted($0))" }
       + credentials.map { "LoadCredential=\($0):/etc/\(name)/credentials/\($0)" }

@@ -24,6 +24,8 @@ final class TraceLog: RunObserver {
         about: LogSubject(segment: segment.name)
       )
     case .treePublished(let segment, let tree):
+      // A dry run finds obstacles and publishes nothing.
+      guard tree.hasChanged else { break }
       console.detail(
         "\(segment): published, \(tree.created) made, \(tree.removed) removed",
         about: LogSubject(segment: segment)

@@ -13,6 +13,7 @@ struct ItemPull: Sendable {
   let cache: ServedCache
   let lists = ListMemory()
   let maximumStale: Duration
+  let log: ServeLog
   let stop: ServeStop
 
   /// Fetches wishes of equal terms; `deliver` takes outcomes while others are in flight.

@@ -246,6 +246,10 @@ struct PullBatch {
   ) throws(CommandExit) -> PullOutcome {
     let url = items.url(item)
     let result = fetched.report.items.first { $0.url == url }
+    if let result, result.deferral == nil, result.failure?.code != .cancelled {
+      let failure = result.status == nil ? result.failure.map { explained($0, item) } : nil
+      pull.log.record(failure, of: wanted[item].url.authority)
+    }
     if fetched.hasSucceeded[item] {
       return try held(item, result, in: cache)
         ?? pull.failed(.notFound, "another process has removed it")
@@ -269,12 +273,23 @@ struct PullBatch {
     } else {
       outcome = pull.failed(
         failure.code,
-        failure.message,
+        explained(failure, item).message,
         older: StaleRule.covers(failure, status: result.status) ? older : nil
       )
     }
     outcome.status = result.status
     return outcome
+  }
+
+  /// Adds the step for a host without https; a client's address has no scheme, and means https.
+  private func explained(_ failure: Failure, _ item: Int) -> Failure {
+    guard wanted[item].url.scheme == .https, [.tls, .connect].contains(failure.code) else {
+      return failure
+    }
+    var failure = failure
+    failure.message +=
+      "; it was asked over https, and a host with plain http alone needs `allow_http`"
+    return failure
   }
 
   /// Returns a stale answer in place of a failed request; nil if the client insists on a request.

@@ -2,23 +2,29 @@ import PrefetchCore
 import PrefetchServe
 import Synchronization
 
-/// Answers of a server as lines for `-v`; its threads queue them, one prints.
+/// Messages of a server: its threads queue them, one prints.
 final class ServeLog: Sendable {
   private struct Lines {
     var waiting: [String] = []
     var droppedCount = 0
+    var warnings: [Diagnostic] = []
+    /// Hosts whose failure has been reported, until they answer again.
+    var failing: [String: ErrorCode] = [:]
   }
 
   private let lines = Mutex(Lines())
-  private let logsFields: Bool
+  private let verbosity: Int
 
-  init?(_ shared: SharedOptions) {
-    guard shared.verbosity > 0 else { return nil }
-    logsFields = shared.verbosity > 1
+  init(_ shared: SharedOptions) {
+    verbosity = shared.verbosity
   }
 
-  var listener: RequestLogEntry.Listener {
-    { [self] request in
+  /// Whether each response is a line, for `-v`.
+  var isVerbose: Bool { verbosity > 0 }
+
+  var listener: RequestLogEntry.Listener? {
+    guard isVerbose else { return nil }
+    return { [self] request in
       lines.withLock { lines in
         if lines.waiting.count < Self.limit {
           lines.waiting.append(line(of: request))
@@ -29,13 +35,32 @@ final class ServeLog: Sendable {
     }
   }
 
+  /// Queues one warning for a host that gives no answer; `failure` is nil after an answer.
+  func record(_ failure: Failure?, of host: String) {
+    lines.withLock { lines in
+      guard let failure else {
+        lines.failing[host] = nil
+        return
+      }
+      guard lines.failing.count < Self.limit, lines.failing[host] != failure.code else { return }
+      lines.failing[host] = failure.code
+      lines.warnings.append(
+        Diagnostic(
+          Diagnostic.Code(stringLiteral: "serve.\(failure.code.rawValue)"),
+          "clients get no new answer of `\(host)`: \(failure.message)",
+          severity: .warning
+        )
+      )
+    }
+  }
+
   private func line(of request: RequestLogEntry) -> String {
     // The target is a host and its path; a query may hold a secret.
     let target = Redaction.url("http:/\(request.target)").dropFirst("http:/".count)
     var words = ["\(request.method) \(target): \(request.status)"]
     if let size = request.size { words.append(SizeText.format(size)) }
     if let reason = request.reason { words.append(reason) }
-    guard logsFields else { return words.joined(separator: ", ") }
+    guard verbosity > 1 else { return words.joined(separator: ", ") }
     words.append("\(request.duration.milliseconds) ms")
     let logged = request.fields.filter { field in
       Self.loggedFields.contains(field.name.lowercased())
@@ -46,11 +71,12 @@ final class ServeLog: Sendable {
 
   func print(to console: Console) {
     let drained = lines.withLock { lines in
-      defer { lines = Lines() }
+      defer { (lines.waiting, lines.droppedCount, lines.warnings) = ([], 0, []) }
       return lines
     }
     for line in drained.waiting { console.detail(line) }
     if drained.droppedCount > 0 { console.detail("and \(drained.droppedCount) more requests") }
+    for warning in drained.warnings { console.report(warning) }
   }
 
   /// Request headers that influence the answer.

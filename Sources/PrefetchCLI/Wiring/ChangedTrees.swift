@@ -9,22 +9,38 @@ struct ChangedTrees {
   typealias Problem = TreeInspection.Damage.Problem
 
   let segments: [String: [TreeInspection.Damage]]
+  /// Failures of the trees that could not be looked at.
+  private let unread: [String: TreeInspection.Unread]
 
-  init() {
-    segments = [:]
-  }
-
-  init(_ inspection: TreeInspection) {
+  init(
+    _ state: StateStore?,
+    _ store: DiskStore?,
+    declared: [SegmentKey: String]?,
+    depth: TreeInspection.Depth
+  ) throws(Failure) {
+    var inspection = TreeInspection()
+    if let state {
+      inspection = try PublishedTrees.inspect(
+        state,
+        of: store,
+        declared: declared,
+        depth: depth,
+        isCancelled: { StopSignals.pending != nil }
+      )
+    }
     segments = Dictionary(grouping: inspection.bad, by: \.segment)
+    unread = Dictionary(inspection.unread.map { ($0.segment, $0) }) { first, _ in first }
   }
 
   private static let words: [(Problem, String)] = [
     (.missing, "missing"), (.changed, "changed"), (.foreign, "replaced by another file"),
   ]
 
-  /// Returns counts such as `2 missing, 1 changed`; nil where the tree is as it was published.
-  func counts(of segment: String) -> String? {
-    Self.counts(segments[segment] ?? [])
+  var names: [String] { Set(segments.keys).union(unread.keys).sorted() }
+
+  /// Returns text such as `2 missing, 1 changed`; nil where the tree is as it was published.
+  func summary(of segment: String) -> String? {
+    unread[segment] == nil ? Self.counts(segments[segment] ?? []) : "cannot be looked at"
   }
 
   private static func counts(_ damages: [TreeInspection.Damage]) -> String? {
@@ -39,8 +55,9 @@ struct ChangedTrees {
     (segments[segment] ?? []).count { $0.problem == .missing }
   }
 
-  /// Returns a warning about files with one of these problems; nil means all problems.
-  func warning(of segment: String, _ problems: Set<Problem>? = nil) -> [Diagnostic] {
+  /// Returns warnings about files with one of these problems; nil means all problems.
+  func warnings(of segment: String, _ problems: Set<Problem>? = nil) -> [Diagnostic] {
+    if let unread = unread[segment] { return [Self.diagnostic(of: unread, .warning)] }
     let damages = (segments[segment] ?? []).filter { problems?.contains($0.problem) ?? true }
     guard let first = damages.first, let counts = Self.counts(damages) else { return [] }
     return [
@@ -53,6 +70,21 @@ struct ChangedTrees {
     ]
   }
 
+  static func diagnostic(
+    of unread: TreeInspection.Unread,
+    _ severity: Diagnostic.Severity
+  ) -> Diagnostic {
+    Diagnostic(
+      "publish.unread",
+      "published files of segment `\(unread.segment)` cannot be looked at: "
+        + unread.failure.message,
+      severity: severity,
+      hint: unread.failure.code == .permission
+        ? "let this user read the folder, or ask as the user of the runs"
+        : "put the folder back, or correct the `dir` of its `publish`"
+    )
+  }
+
   func document(of segment: String) -> JSONValue {
     let damages = segments[segment] ?? []
     let count = { (problem: Problem) in
@@ -61,49 +93,31 @@ struct ChangedTrees {
     return [
       "missing": count(.missing), "changed": count(.changed), "replaced": count(.foreign),
       "first": .optional(damages.first?.path),
+      "unread": .optional(unread[segment]?.failure.message),
     ]
   }
 }
 
 extension CommandContext {
-  /// Looks at the folders of published trees, and at the files of folders that have changed.
+  /// Looks at every file of published trees, and reads none.
   func changedTrees(
     _ loaded: LoadedConfiguration,
     _ locations: CacheLocations,
     _ store: DiskStore?
   ) throws(CommandExit) -> ChangedTrees {
-    guard let state = try readingState(locations) else { return ChangedTrees() }
-    let folders = try reading { () throws(Failure) -> [SegmentKey: String]? in
-      guard !loaded.files.isEmpty else { return nil }
+    let state = try readingState(locations)
+    return try reading { () throws(Failure) in
+      guard !loaded.files.isEmpty else {
+        return try ChangedTrees(state, store, declared: nil, depth: .status)
+      }
       let joined = try Subscriptions.resolve(
         loaded,
         state: state,
         cache: locations.cache,
         mayWrite: false
       )
-      return PublishingSetup.folders(loaded, joined)
-    }
-    do throws(Failure) {
-      return ChangedTrees(
-        try PublishedTrees.inspect(
-          state,
-          of: store,
-          declared: folders,
-          depth: .status,
-          isCancelled: { StopSignals.pending != nil }
-        )
-      )
-    } catch {
-      // Another user's folder, say, is no reason to have no status.
-      console.report(
-        Diagnostic(
-          "publish.unread",
-          "published files cannot be checked: \(error.message)",
-          severity: .warning,
-          hint: "run `prefetch status` as the user who runs prefetch"
-        )
-      )
-      return ChangedTrees()
+      let folders = PublishingSetup.folders(loaded, joined)
+      return try ChangedTrees(state, store, declared: folders, depth: .status)
     }
   }
 }

@@ -234,9 +234,38 @@ extension CommandContext {
   func readingState(_ locations: CacheLocations) throws(CommandExit) -> StateStore? {
     try reading { () throws(Failure) in
       var reports: [Diagnostic] = []
-      let state = try StateStore.openForReading(state: locations.state, reports: &reports)
-      console.report(reports)
-      return state
+      do throws(Failure) {
+        let state = try StateStore.openForReading(state: locations.state, reports: &reports)
+        console.report(reports)
+        return state
+      } catch {
+        guard let warning = privacyWarning(of: locations, error) else { throw error }
+        console.reportNow(warning)
+        return nil
+      }
+    }
+  }
+
+  /// Returns a warning if only the owner of a shared cache may read the state beside it.
+  func privacyWarning(of locations: CacheLocations, _ failure: Failure) -> Diagnostic? {
+    guard locations.isShared, failure.code == .permission else { return nil }
+    return Diagnostic(
+      "state.private",
+      "the state `\(locations.state)` is private to the user of the runs: past runs, waits and published trees are left out",
+      severity: .warning,
+      hint: "ask as the user of the runs, such as with `sudo -u`"
+    )
+  }
+
+  /// Whether a shared cache may be read, and its state may not.
+  func hasPrivateState(_ locations: CacheLocations) -> Bool {
+    guard locations.isShared else { return false }
+    do throws(Failure) {
+      var reports: [Diagnostic] = []
+      _ = try StateStore.openForReading(state: locations.state, reports: &reports)
+      return false
+    } catch {
+      return privacyWarning(of: locations, error) != nil
     }
   }
 

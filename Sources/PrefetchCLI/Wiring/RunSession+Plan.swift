@@ -61,19 +61,11 @@ extension RunSession {
   ) throws(Failure) {
     let folders = PublishingSetup.folders(loaded, subscriptions).filter { isSelected($0.key.name) }
     guard !folders.isEmpty else { return }
-    let changes = ChangedTrees(
-      try PublishedTrees.inspect(
-        state,
-        of: store,
-        declared: folders,
-        depth: .asRuns,
-        isCancelled: { StopSignals.pending != nil }
-      )
-    )
-    for segment in changes.segments.keys.sorted() {
+    let changes = try ChangedTrees(state, store, declared: folders, depth: .asRuns)
+    for segment in changes.names {
       // The report has the troubles that the plan foresees for single files.
       let isForeseen = report.segments.contains { $0.name == segment && $0.tree?.hasFailed == true }
-      report.diagnostics += changes.warning(of: segment, isForeseen ? [.missing] : nil)
+      report.diagnostics += changes.warnings(of: segment, isForeseen ? [.missing] : nil)
     }
   }
 }

@@ -399,13 +399,26 @@ struct RunSession {
     WaitPolicy.current.end = policy.deadline.map { .now + $0 }
   }
 
+  /// Returns the outcomes of segments; a segment that a signal ended early keeps its earlier one.
+  private func outcomes(_ report: Report) -> [String: SegmentOutcome] {
+    let distrusted = ExitStatus.distrustedSegments(in: report)
+    let ended = report.segments.filter { !$0.isInterrupted || distrusted.contains($0.name) }
+    return Dictionary(
+      ended.map { segment in
+        let outcome = SegmentOutcome(
+          state: segment.state,
+          brokeTrust: distrusted.contains(segment.name),
+          deferral: segment.deferral
+        )
+        return (segment.name, outcome)
+      }
+    ) { first, _ in first }
+  }
+
   private func remember(_ report: Report, in state: StateStore) throws(Failure) {
     let status = ExitStatus(report)
     try HostMemory.remember(report, of: loaded, in: state)
-    try state.recordDeferrals(
-      Dictionary(report.segments.map { ($0.name, $0.deferral) }) { first, _ in first },
-      of: report.identity
-    )
+    try state.recordOutcomes(outcomes(report), of: report.identity)
     var record = RunRecord(
       id: runID,
       identity: loaded.identity,

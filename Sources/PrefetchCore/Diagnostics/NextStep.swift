@@ -8,6 +8,18 @@ package enum NextStep {
     return ErrorCode(rawValue: String(name[name.index(after: dot)...]))?.nextStep
   }
 
+  /// Returns the step for a code, unless the message states its own after a semicolon.
+  package static func of(_ code: Diagnostic.Code, after message: String) -> String? {
+    isStated(in: message) ? nil : of(code)
+  }
+
+  /// Returns the step for a failure, unless its message states its own.
+  package static func of(_ failure: Failure) -> String? {
+    isStated(in: failure.message) ? nil : failure.code.nextStep
+  }
+
+  private static func isStated(in message: String) -> Bool { message.contains("; ") }
+
   package static let table: [String: String] = [
     "analytics.busy": "its events are sent by that process; nothing is to be done",
     "analytics.slow": "`prefetch event flush` sends the rest",

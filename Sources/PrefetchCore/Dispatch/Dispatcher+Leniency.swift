@@ -64,20 +64,19 @@ extension Dispatcher {
       isLocked: row?.isLocked ?? false
     )
     guard request.mode.isOfSegments, case .removed = outcome, let row else { return false }
+    let emptiness = work.result.emptiness
+    let reason = emptiness?.message ?? "the server answered \(status)"
     guard request.shard == nil else {
       work.result.action = .keep
       work.result.outcome = .stale
       work.result.source = .stale
-      work.result.reason =
-        "the server answered \(status), and a run of all shards removes it"
+      work.result.reason = "\(reason), and a run of all shards removes it"
       for index in work.segments { segments[index].limitQuiet(until: nil) }
       settleItem(item)
       return true
     }
     work.result.action = .keep
-    let emptiness = work.result.emptiness
     work.result.outcome = emptiness == nil ? .unchanged : .empty
-    let reason = emptiness?.message ?? "the server answered \(status)"
     work.result.reason = "\(reason), and `on_gone` removes it"
     work.result.isUsable = false
     work.result.state = .deleted

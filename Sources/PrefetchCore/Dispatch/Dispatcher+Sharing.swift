@@ -334,7 +334,7 @@ extension Dispatcher {
       }
       announce(.itemShared(result, segment: name))
       tally(result, in: index, isRequired: entry.isRequired)
-      if result.isUsable, request.mode.keepsSegments { joinLater(item, result, index) }
+      if result.isUsable, request.mode.keepsSegments { joinLater(item, index) }
       return
     }
     let work = activate(item)
@@ -372,7 +372,7 @@ extension Dispatcher {
   }
 
   /// Joins a settled item to a segment, by URL if its row number is unknown.
-  private mutating func joinLater(_ item: Int, _ result: ItemResult, _ index: Int) {
+  private mutating func joinLater(_ item: Int, _ index: Int) {
     if let row = items[item].step.position {
       batch.join(segments[index].key, items: [facts.inventory.rows[row].item], now: now.uptime)
     } else {

@@ -22,7 +22,8 @@ extension ErrorCode {
     case .unsafeName: "give the item another name with `path`"
     case .diskFull: "free space on the disk, or lower `cache.min_free`"
     case .disk: "check the disk and how it is mounted"
-    case .permission: "let this user write there, or name another folder"
+    case .permission:
+      "run it as the owner of the folder, or let this user in; mount the disk if one belongs there"
     case .storeDamaged:
       "`prefetch verify --repair` removes what is damaged, and the next run fetches it"
     case .locked: "wait for the other process with `--wait`"

@@ -25,7 +25,9 @@ package struct Instant: Hashable, Comparable, Sendable {
   }
 
   package static func - (a: Self, b: Self) -> Duration {
-    .milliseconds(a.milliseconds.subtractingReportingOverflow(b.milliseconds).partialValue)
+    let (difference, overflows) = a.milliseconds.subtractingReportingOverflow(b.milliseconds)
+    guard overflows else { return .milliseconds(difference) }
+    return .milliseconds(a < b ? Int64.min : Int64.max)
   }
 }
 

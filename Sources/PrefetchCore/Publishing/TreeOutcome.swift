@@ -10,12 +10,15 @@ package struct TreeOutcome: Hashable, Sendable {
       self.failure = failure
     }
 
+    /// Whether the cause is the folder or the disk, and so the same for all its files.
+    fileprivate var isOfFolder: Bool { [.permission, .diskFull].contains(failure.code) }
+
     fileprivate func diagnostic(of segment: String, among count: Int) -> Diagnostic {
       let file = name.map { count > 1 ? "\(count) files, the first `\($0)`" : "`\($0)`" }
       return Diagnostic(
         Diagnostic.Code(stringLiteral: "publish.\(failure.code.rawValue)"),
         "the published tree of `\(segment)`\(file.map { ", \($0)" } ?? ""): \(failure.message)",
-        hint: count > 1 ? "`prefetch verify` names each of them" : nil
+        hint: count > 1 && !isOfFolder ? "`prefetch verify` names each of them" : nil
       )
     }
   }
@@ -40,7 +43,7 @@ package struct TreeOutcome: Hashable, Sendable {
     var all = warnings
     for trouble in troubles {
       let alike = groups[Kind(trouble)] ?? []
-      if alike.count <= Self.mostAlike {
+      if alike.count <= (trouble.isOfFolder ? 1 : Self.mostAlike) {
         all.append(trouble.diagnostic(of: segment, among: 1))
       } else if alike.first == trouble {
         all.append(trouble.diagnostic(of: segment, among: alike.count))

@@ -21,6 +21,11 @@ extension ExitStatus {
     }
   }
 
+  /// Returns the segments of lists, items and trees that failed a security check.
+  package static func distrustedSegments(in report: Report) -> Set<String> {
+    Set(failures(of: report).filter(\.isTrust).flatMap(\.segments))
+  }
+
   private static func hasDiskTrouble(_ report: Report) -> Bool {
     report.storeFailure != nil
       || failures(of: report).contains { $0.counts && $0.code.category == .io }
@@ -32,6 +37,7 @@ extension ExitStatus {
     var isSigned = false
     /// Whether the failure affects the exit status; those of optional items do not.
     var counts: Bool
+    var segments: [String] = []
 
     var isTrust: Bool {
       code.category == .trust || isSigned && code == .manifestGuard
@@ -40,14 +46,17 @@ extension ExitStatus {
 
   private static func failures(of report: Report) -> [Finding] {
     let items = report.items.compactMap { item in
-      item.failure.map { Finding(code: $0.code, counts: item.isRequired) }
+      item.failure.map {
+        Finding(code: $0.code, counts: item.isRequired, segments: item.segments)
+      }
     }
     let manifests = report.segments.compactMap { segment in
       segment.manifest.failure.map {
         Finding(
           code: $0.code,
           isSigned: segment.manifest.needsSignature,
-          counts: segment.isRequired
+          counts: segment.isRequired,
+          segments: [segment.name]
         )
       }
     }
@@ -56,7 +65,11 @@ extension ExitStatus {
     let collector = report.distrustedCollector.map { Finding(code: $0.code, counts: false) }
     let trees = report.segments.flatMap { segment in
       (segment.tree?.troubles ?? []).map {
-        Finding(code: $0.failure.code, counts: segment.isRequired)
+        Finding(
+          code: $0.failure.code,
+          counts: segment.isRequired,
+          segments: [segment.name]
+        )
       }
     }
     return items + manifests + trees + [registration, tier, collector].compactMap(\.self)

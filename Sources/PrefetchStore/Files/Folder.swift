@@ -61,7 +61,9 @@ final class Folder: Sendable {
 
   func open(_ name: String, _ flags: Int32, mode: mode_t = 0) throws(Failure) -> OpenFile {
     let number = openNumber(name, flags, mode: mode)
-    guard number >= 0 else { throw .system(-number, "open", path(of: name)) }
+    guard number >= 0 else {
+      throw .system(-number, flags & O_CREAT == 0 ? "open" : "create", path(of: name))
+    }
     return OpenFile(owning: number, path: path(of: name))
   }
 

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 internal import PrefetchCore
 
@@ -42,6 +43,19 @@ extension Failure {
       default: .disk
       }
     let reason = unsafe String(cString: strerror(error))
+    // The reason lies in the folder, and is the same for all names in it.
+    if code == .permission, deed == "create", let folder = folder(of: path) {
+      return Failure(code, "cannot write into \(folder): \(reason)")
+    }
     return Failure(code, "cannot \(deed) `\(path)`: \(reason)")
+  }
+
+  /// Returns the folder of a path with its owner; nil for one that cannot be looked at.
+  private static func folder(of path: String) -> String? {
+    let folder = String(PathText.split(path).folder)
+    var status = stat()
+    guard unsafe stat(folder, &status) == 0 else { return nil }
+    return status.st_uid == geteuid()
+      ? "`\(folder)`" : "`\(folder)`, which belongs to user \(status.st_uid)"
   }
 }

@@ -15,8 +15,15 @@ package struct TreeInspection: Hashable, Sendable {
     package var problem: Problem
   }
 
+  /// A tree that this process could not look at.
+  package struct Unread: Hashable, Sendable {
+    package var segment: String
+    package var failure: Failure
+  }
+
   package var checked = 0
   package var bad: [Damage] = []
+  package var unread: [Unread] = []
   package var warnings: [Diagnostic] = []
 
   package init() {}
@@ -26,8 +33,9 @@ extension TreeInspection {
   /// How closely files are looked at.
   package enum Depth: Hashable, Sendable {
     case bytes
+    /// Skips folders that have not changed, as runs do.
     case asRuns
-    /// Skips the same folders, and reads no file.
+    /// Looks at the status of every file, and reads none.
     case status
   }
 }
@@ -43,33 +51,15 @@ extension PublishedTrees {
     isCancelled: @escaping () -> Bool
   ) throws(Failure) -> TreeInspection {
     let record = try TreeRecord(state)
+    let bodies = TreeBodies(objects: store?.layers, damaged: damaged)
     var inspection = TreeInspection()
     for found in try record.publications() {
-      guard let location = try Self.location(found, declared) else { continue }
-      // A tree that is being made cannot be checked.
-      let lock = try KernelLock.acquire(
-        .shared,
-        on: location.parent.open(".", O_RDONLY | O_DIRECTORY),
-        timeout: depth == .bytes ? .seconds(30) : .zero,
-        isCancelled: isCancelled
-      )
-      if lock != nil {
-        let bodies = TreeBodies(objects: store?.layers, damaged: damaged)
-        try inspection.look(at: found, location, record, bodies, depth: depth, isCancelled) {
-          _,
-          _ in
-        }
-      } else {
-        guard !isCancelled() else { throw Failure(.cancelled, "stopped while verifying") }
-        inspection.warnings.append(
-          Diagnostic(
-            "publish.busy",
-            "`\(found.folder)` was not checked, since another process is publishing there",
-            severity: .warning
-          )
-        )
+      do throws(Failure) {
+        try inspection.inspect(found, record, bodies, declared, depth: depth, isCancelled)
+      } catch {
+        guard error.code != .cancelled else { throw error }
+        inspection.unread.append(.init(segment: found.key.name, failure: error))
       }
-      withExtendedLifetime(lock) {}
     }
     return inspection
   }
@@ -107,13 +97,19 @@ extension PublishedTrees {
     return inspection
   }
 
+  fileprivate static func isDeclared(
+    _ found: TreeRecord.Found,
+    _ declared: [SegmentKey: String]?
+  ) -> Bool {
+    declared.map { $0[found.key] == found.folder } ?? true
+  }
+
   /// Returns nil for an undeclared publication, and for a missing folder without `declared`.
-  private static func location(
+  fileprivate static func location(
     _ found: TreeRecord.Found,
     _ declared: [SegmentKey: String]?
   ) throws(Failure) -> TreeLocation? {
-    guard declared.map({ $0[found.key] == found.folder }) ?? true,
-      let location = try TreeLocation.existing(found.folder)
+    guard isDeclared(found, declared), let location = try TreeLocation.existing(found.folder)
     else { return nil }
     guard declared == nil else { return location }
     return try location.parent.status(of: location.name) == nil ? nil : location
@@ -124,6 +120,45 @@ extension TreeInspection {
   fileprivate struct Finding {
     var problem: Damage.Problem
     var spot: TreeSpot?
+  }
+
+  fileprivate mutating func inspect(
+    _ found: TreeRecord.Found,
+    _ record: TreeRecord,
+    _ bodies: TreeBodies,
+    _ declared: [SegmentKey: String]?,
+    depth: Depth,
+    _ isCancelled: @escaping () -> Bool
+  ) throws(Failure) {
+    guard let location = try PublishedTrees.location(found, declared) else {
+      // The parent of a declared tree is missing, such as behind a dangling link.
+      if declared != nil, PublishedTrees.isDeclared(found, declared),
+        try !record.trees(of: found.publication).isEmpty
+      {
+        bad.append(Damage(segment: found.key.name, path: found.folder, problem: .missing))
+      }
+      return
+    }
+    // A tree that is being made cannot be checked.
+    let lock = try KernelLock.acquire(
+      .shared,
+      on: location.parent.open(".", O_RDONLY | O_DIRECTORY),
+      timeout: depth == .bytes ? .seconds(30) : .zero,
+      isCancelled: isCancelled
+    )
+    if lock != nil {
+      try look(at: found, location, record, bodies, depth: depth, isCancelled) { _, _ in }
+    } else {
+      guard !isCancelled() else { throw Failure(.cancelled, "stopped while verifying") }
+      warnings.append(
+        Diagnostic(
+          "publish.busy",
+          "`\(found.folder)` was not checked, since another process is publishing there",
+          severity: .warning
+        )
+      )
+    }
+    withExtendedLifetime(lock) {}
   }
 
   fileprivate mutating func look(
@@ -154,7 +189,7 @@ extension TreeInspection {
         continue
       }
       var changed: Set<URLKey>?
-      if depth != .bytes, tree.mark != nil {
+      if depth == .asRuns, tree.mark != nil {
         changed = try TreeFolderTimes(of: tree, in: root, record).changed
       }
       if changed?.isEmpty == true { continue }

@@ -9,7 +9,7 @@ extension Schema {
   /// * `publications.dir` is relative to the state's folder where both lie together.
   static let state = Schema(
     applicationID: 0x5046_5354,
-    version: 14,
+    version: 15,
     layout: """
       CREATE TABLE subscription_sets (
         subscription_set INTEGER PRIMARY KEY,
@@ -129,10 +129,12 @@ extension Schema {
         bytes INTEGER NOT NULL,
         first_byte INTEGER
       ) STRICT;
-      CREATE TABLE segment_deferrals (
+      CREATE TABLE segment_outcomes (
         identity TEXT NOT NULL,
         segment TEXT NOT NULL,
-        rule TEXT NOT NULL,
+        state TEXT NOT NULL,
+        broke_trust INTEGER NOT NULL,
+        rule TEXT,
         until INTEGER,
         PRIMARY KEY (identity, segment)
       ) STRICT, WITHOUT ROWID;

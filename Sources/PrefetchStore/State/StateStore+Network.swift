@@ -106,41 +106,4 @@ extension StateStore {
       "DELETE FROM transfer_samples WHERE ended<=\(latest + (.zero - TransferSamples.memory))"
     )
   }
-
-  // MARK: Deferrals
-
-  package func deferrals(of identity: String) throws(Failure) -> [String: Deferral] {
-    let rows = try database.rows(
-      "SELECT segment, rule, until FROM segment_deferrals WHERE identity=\(identity)"
-    )
-    var deferrals: [String: Deferral] = [:]
-    while try rows.step() {
-      guard let rule = Deferral.Rule(rawValue: rows.text(1)) else { continue }
-      let until = rows.optionalNumber(2).map { Instant(milliseconds: $0) }
-      deferrals[rows.text(0)] = Deferral(rule: rule, until: until)
-    }
-    return deferrals
-  }
-
-  package func recordDeferrals(
-    _ deferrals: [String: Deferral?],
-    of identity: String
-  ) throws(Failure) {
-    let known = try self.deferrals(of: identity)
-    let changed = deferrals.filter { known[$0.key] != $0.value }
-    guard !changed.isEmpty else { return }
-    try database.transaction { () throws(Failure) in
-      let deletion = try database.prepare(
-        "DELETE FROM segment_deferrals WHERE identity=?1 AND segment=?2"
-      )
-      let insertion = try database.prepare(
-        "INSERT INTO segment_deferrals (identity, segment, rule, until) VALUES (?1, ?2, ?3, ?4)"
-      )
-      for (segment, deferral) in changed {
-        try deletion.run(identity, segment)
-        guard let deferral else { continue }
-        try insertion.run(identity, segment, deferral.rule.rawValue, deferral.until?.milliseconds)
-      }
-    }
-  }
 }

@@ -8,7 +8,7 @@ struct TierLookup {
     case body(ContentDigest, OriginResponse?)
     case origin(OriginResponse)
     /// The plain request to the origin, without the tier.
-    case passed
+    case withoutTier
   }
 
   enum NextAction {
@@ -37,7 +37,7 @@ struct TierLookup {
   var isAtTier: Bool {
     switch step {
     case .record, .body: true
-    case .origin, .passed: false
+    case .origin, .withoutTier: false
     }
   }
 
@@ -57,12 +57,12 @@ struct TierLookup {
   }
 
   static func mayUse(
-    _ origin: OriginResponse,
+    _ record: OriginResponse,
     for request: TransferRequest,
     at now: Instant
   ) -> Bool {
     guard let granted = request.tierRequest?.granted else { return false }
-    return origin.isFresh(under: granted, at: now)
+    return record.isFresh(under: granted, at: now)
   }
 
   // MARK: Next action
@@ -73,20 +73,20 @@ struct TierLookup {
     reading decode: ([UInt8], String) -> OriginResponse?
   ) -> NextAction {
     switch (step, outcome) {
-    case (.passed, _), (.origin, .failure): .ended
-    case (.origin(let origin), .success(let response)):
-      nextAction(origin, confirmedBy: response, at: now)
+    case (.withoutTier, _), (.origin, .failure): .ended
+    case (.origin(let record), .success(let response)):
+      nextAction(record, confirmedBy: response, at: now)
     case (_, .failure(let failure)): nextAction(failure)
     case (.record, .success(let response)):
       nextAction(response) { body in
-        guard let body, let origin = decode(body.prefix, request.url.string) else {
+        guard let body, let record = decode(body.prefix, request.url.string) else {
           return .lied(Failure(.badResponse, "a record of it cannot be read"))
         }
-        return nextAction(origin, at: now)
+        return nextAction(record, at: now)
       }
-    case (.body(let digest, let origin), .success(let response)):
+    case (.body(let digest, let record), .success(let response)):
       nextAction(response) { body in
-        nextAction(body, response, of: digest, origin, at: now)
+        nextAction(body, response, of: digest, record, at: now)
       }
     }
   }
@@ -94,7 +94,7 @@ struct TierLookup {
   private func nextAction(_ given: Failure) -> NextAction {
     if given.code == .cancelled || given.code.category == .io { return .failed(given) }
     // A body that is too large is so from any source; the origin's response tells the size.
-    if given.code == .tooLarge, isStaged { return .request(.passed) }
+    if given.code == .tooLarge, isStaged { return .request(.withoutTier) }
     var failure = given
     failure.isTransient = false
     let isLie = given.code == .badResponse || given.code == .tooLarge
@@ -116,33 +116,33 @@ struct TierLookup {
     }
   }
 
-  private func nextAction(_ origin: OriginResponse, at now: Instant) -> NextAction {
+  private func nextAction(_ record: OriginResponse, at now: Instant) -> NextAction {
     // A response that varies by headers may differ for this client.
-    guard origin.suitsAll else { return .request(.passed) }
-    guard Self.mayUse(origin, for: request, at: now) else {
+    guard record.suitsAll else { return .request(.withoutTier) }
+    guard Self.mayUse(record, for: request, at: now) else {
       let isAskable =
-        request.method == .get && origin.redirects.isEmpty && !origin.validators.isEmpty
-      return .request(isAskable ? .origin(origin) : .passed)
+        request.method == .get && record.redirects.isEmpty && !record.validators.isEmpty
+      return .request(isAskable ? .origin(record) : .withoutTier)
     }
-    guard origin.redirects.isEmpty else { return .redirected(origin) }
-    guard request.isConfirmed(by: origin) else { return .request(.body(origin.digest, origin)) }
-    return .served(origin.response(304, body: nil, at: now))
+    guard record.redirects.isEmpty else { return .redirected(record) }
+    guard request.isConfirmed(by: record) else { return .request(.body(record.digest, record)) }
+    return .served(record.response(304, body: nil, at: now))
   }
 
   private func nextAction(
     _ body: StagedBody?,
     _ response: TransferResponse,
     of digest: ContentDigest,
-    _ origin: OriginResponse?,
+    _ record: OriginResponse?,
     at now: Instant
   ) -> NextAction {
     guard body.map({ $0.digest == digest }) ?? true else {
       let text = "a body of it does not have the digest that it is stored under"
       return .lied(Failure(.badResponse, text))
     }
-    if let body, let origin { return .served(origin.response(200, body: body, at: now)) }
+    if let body, let record { return .served(record.response(200, body: body, at: now)) }
     // A dry run needs only the size.
-    var headers = origin?.response(200, body: nil, at: now).headers ?? HeaderBlock()
+    var headers = record?.response(200, body: nil, at: now).headers ?? HeaderBlock()
     if body == nil, let length = response.headers["Content-Length"] {
       headers = headers.filtered { !headers.isNamed($0, HeaderName("Content-Length")) }
       headers.append(HeaderField("Content-Length", length))
@@ -152,26 +152,26 @@ struct TierLookup {
         status: 200,
         headers: headers,
         body: body,
-        tierRespondedAt: origin?.respondedAt ?? now,
-        originWasLocal: origin?.isFromHere ?? false
+        tierRespondedAt: record?.respondedAt ?? now,
+        originWasLocal: record?.isFromHere ?? false
       )
     )
   }
 
   private func nextAction(
-    _ origin: OriginResponse,
+    _ record: OriginResponse,
     confirmedBy response: TransferResponse,
     at now: Instant
   ) -> NextAction {
     guard response.status == 304 else { return .ended }
     // A 304 for this request's own validators may not confirm the record of others.
     let confirmsOwn = request.isConditional
-    guard !confirmsOwn || request.isConfirmed(by: origin),
-      Revalidation.confirms(response.headers, stored: origin.validators)
-    else { return confirmsOwn ? .ended : .request(.passed) }
-    var renewed = origin
+    guard !confirmsOwn || request.isConfirmed(by: record),
+      Revalidation.confirms(response.headers, stored: record.validators)
+    else { return confirmsOwn ? .ended : .request(.withoutTier) }
+    var renewed = record
     renewed.headers =
-      Revalidation.merge(stored: origin.headers, confirmed: response.headers).headers
+      Revalidation.merge(stored: record.headers, confirmed: response.headers).headers
     renewed.respondedAt = now
     return .renewed(renewed, confirmsOwn: confirmsOwn)
   }

@@ -45,7 +45,7 @@ package struct TierTerms {
       request.sizeLimit = original.sizeLimit
       request.expectedSize = origin?.size ?? original.expectedSize
       request.algorithms = original.algorithms
-    case .origin, .passed: return nil
+    case .origin, .withoutTier: return nil
     }
     request.rateGroup = original.rateGroup
     request.allowances = original.allowances

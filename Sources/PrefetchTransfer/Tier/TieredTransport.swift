@@ -124,7 +124,7 @@ package final class TieredTransport: Transport, SecondTier {
       guard let request = terms.makeRequest(step, for: lookup.request) else { return }
       inner.start(request)
     case .origin(let origin): inner.start(lookup.request.revalidating(origin))
-    case .passed:
+    case .withoutTier:
       if let order = lookup.order { inner.start(id, order) } else { inner.start(lookup.request) }
     }
   }
@@ -203,7 +203,11 @@ package final class TieredTransport: Transport, SecondTier {
     case .renewed(let origin, let confirmsOwn):
       renew(origin)
       guard !confirmsOwn else { return end(result.outcome) }
-      return continueLookup(id, tierStatus.mayRead ? .body(origin.digest, origin) : .passed, end)
+      return continueLookup(
+        id,
+        tierStatus.mayRead ? .body(origin.digest, origin) : .withoutTier,
+        end
+      )
     case .ended:
       return end(result.outcome)
     case .missed:
@@ -237,7 +241,7 @@ package final class TieredTransport: Transport, SecondTier {
   ) -> TransferResult? {
     guard let lookup = lookups[id], !lookup.isCancelled,
       lookup.request.tierRequest?.isLedByTier == true
-    else { return continueLookup(id, .passed, end) }
+    else { return continueLookup(id, .withoutTier, end) }
     return result.ended(
       by: .lostRecord,
       failure(of: .lostRecord),

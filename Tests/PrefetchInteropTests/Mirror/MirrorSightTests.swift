@@ -227,6 +227,36 @@ struct MirrorSightTests {
     #expect(ground.files() == ["b": "two"])
   }
 
+  @Test("`explain` of a mirror's list over plain http says which option it lacks")
+  func listWithoutOptions() throws {
+    #expect(try ground.mirror(list, "dir").status == 0)
+    let run = try ground.home.run("explain", list, "--cache-dir", "dir/.prefetch")
+    #expect(run.output.contains("segments   mirror"), "\(run)")
+    #expect(run.output.contains("repeat each `--set` of the mirror here"), "\(run)")
+  }
+
+  @Test("An empty local list keeps the items of the last list, and the error says so")
+  func emptiedList() throws {
+    let digest = Digest.hexadecimal("one")
+    ground.home.write("\(digest)  a\n", to: "SUMS")
+    let base = ground.server.address("/pub/")
+    #expect(try ground.mirror("SUMS", "dir", "--base-url", base).status == 0)
+    ground.home.write("", to: "SUMS")
+    let run = try ground.mirror("SUMS", "dir", "--base-url", base)
+    #expect(run.status == 3, "\(run)")
+    #expect(run.errors.contains("; the items of the last list are kept"), "\(run)")
+    #expect(ground.files() == ["a": "one"])
+  }
+
+  @Test("A dry run that finds a foreign file does not say that it published")
+  func nothingPublishedInPlan() throws {
+    FileTree.makeFolder(ground.home.path("dir"))
+    ground.home.write("other", to: "dir/a")
+    let plan = try ground.mirror(list, "dir", "-n", "-v")
+    #expect(plan.status == 3 && !plan.errors.contains("published, "), "\(plan)")
+    #expect(try ground.mirror(list, "dir", "-v").errors.contains("published, 1 made"))
+  }
+
   @Test("A foreign file in the way of an offline run is not blamed on `--offline`")
   func foreignOffline() throws {
     #expect(try ground.mirror(list, "dir").status == 0)

@@ -65,7 +65,7 @@ struct PageTests {
     let page = try DocumentedPage(name)
     #expect(page.unclear.isEmpty, "\(name): lines \(page.unclear)")
     let count = page.sections.map(\.unplayed.count).reduce(0, +)
-    #expect(count == ["README.md": 2, "man/prefetch-guide.7": 8, "man/prefetch-sdk.7": 0][name])
+    #expect(count == ["README.md": 2, "man/prefetch-guide.7": 9, "man/prefetch-sdk.7": 0][name])
     let titles = page.sections.map(\.title)
     #expect(Set(titles).count == titles.count)
   }

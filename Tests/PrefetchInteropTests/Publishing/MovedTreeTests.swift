@@ -106,6 +106,29 @@ struct MovedTreeTests {
     #expect(run.lines.map(String.init) == Self.names.sorted())
   }
 
+  @Test(
+    "`env --strict` withholds a moved tree until its missing file is back",
+    arguments: ["copy", "hardlink"],
+    [false, true]
+  )
+  func mended(link: String, isAtomic: Bool) throws {
+    declare(link: link, isAtomic: isAtomic)
+    try #require(home.run().status == 0)
+    let requests = server.requests.count
+    let run = try elsewhere(
+      """
+      rm 'tree of ours/\(Self.names[0])'
+      ! "$prefetch" env --strict
+      "$prefetch" status --nagios >&2 || test $? = 1
+      "$prefetch" run >&2; "$prefetch" env --strict
+      """
+    )
+    #expect(run.status == 0, "\(run)")
+    #expect(run.lines.count { $0.hasPrefix("PIP_FIND_LINKS=") } == 1, "\(run)")
+    #expect(run.errors.contains("published files: 1 missing"), "\(run)")
+    #expect(server.requests.count == requests)
+  }
+
   @Test("`env` names a moved tree with a missing file")
   func incomplete() throws {
     declare(link: "copy", isAtomic: false)

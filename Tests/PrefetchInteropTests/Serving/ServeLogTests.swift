@@ -49,6 +49,35 @@ struct ServeLogTests {
     #expect(try lines().isEmpty)
   }
 
+  @Test("A server warns once of an origin that gives no answer, and again after it gave one")
+  func deadOrigin() throws {
+    let port = LoopbackPort.free()
+    let serving = try Serving(home, ["--pull"])
+    for path in ["/x", "/y"] {
+      #expect(try serving.client.get("/127.0.0.1:\(port)\(path)").status == 502)
+    }
+    #expect(try serving.client.get(origin.servedPath("/a")).status == 200)
+    let run = serving.stop()
+    let lines = run.errors.split(separator: "\n").filter { $0.hasPrefix("warning:") }
+    #expect(lines.count == 1, "\(run)")
+    #expect(run.errors.contains("clients get no new answer of `127.0.0.1:\(port)`"), "\(run)")
+    #expect(run.errors.contains("hint: check that the server is up"), "\(run)")
+  }
+
+  @Test("A server without leave for plain http names `allow_http` to the client and in its log")
+  func plainHTTP() throws {
+    home.write("cache: { min_free: 0 }\n")
+    let serving = try Serving(home, ["--pull"])
+    let response = try serving.client.get("/127.0.0.1:\(LoopbackPort.free())/x")
+    #expect(response.status == 502, "\(response)")
+    #expect(
+      response.body.contains("a host with plain http alone needs `allow_http`"),
+      "\(response)"
+    )
+    let run = serving.stop()
+    #expect(run.errors.contains("needs `allow_http`  [serve.connect]"), "\(run)")
+  }
+
   @Test("A server has printed everything by the end of `--ready-fd` and continues to serve")
   func ready() throws {
     let run = try home.shell(

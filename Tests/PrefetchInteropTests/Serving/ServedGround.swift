@@ -27,6 +27,22 @@ final class Serving {
   }
 }
 
+extension ProgramRun {
+  /// Lines of standard error without the warnings of origins that give no answer.
+  var errorsOfServer: [Substring] {
+    var lines = errors.split(separator: "\n")[...]
+    var others: [Substring] = []
+    while let line = lines.popFirst() {
+      guard line.hasPrefix("warning: clients get no new answer of `127.0.0.1:") else {
+        others.append(line)
+        continue
+      }
+      if lines.first?.hasPrefix("hint: ") == true { lines.removeFirst() }
+    }
+    return others
+  }
+}
+
 extension LoopbackServer {
   /// Returns the path of a URL on a cache server.
   func servedPath(_ path: String) -> String {

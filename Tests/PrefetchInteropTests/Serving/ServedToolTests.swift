@@ -44,7 +44,7 @@ struct ServedToolTests {
     }
     for serving in [serving, root] {
       let run = serving.stop()
-      #expect(run.status == 143 && run.errors.isEmpty, "\(run)")
+      #expect(run.status == 143 && run.errorsOfServer.isEmpty, "\(run)")
     }
     #expect(try home.run("verify").status == 0)
   }
