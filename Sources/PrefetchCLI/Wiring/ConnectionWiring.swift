@@ -32,14 +32,13 @@ extension RequestBuilder {
 
   /// Settings of all transfers; the only reader of the process environment.
   func transportSettings() -> TransportSettings {
-    let policy = configuration.policy
+    let policy = policy
     var settings = configuration.settings
     settings.userAgent =
       configuration.network.userAgent ?? "\(ToolVersions.name)/\(ToolVersions.version)"
-    let perHost = engine.jobsPerHost ?? policy.perHost
-    settings.connectionsPerHost = perHost ?? policy.connectionsPerHost
-    settings.findsConnections = perHost == nil
-    settings.concurrency = engine.jobs ?? policy.concurrency
+    settings.concurrency = policy.concurrency
+    settings.connectionsPerHost = policy.connectionsPerHost
+    settings.findsConnections = policy.perHost == nil
     settings.workers = Self.workers
     settings.rate = configuration.network.rate.schedule { zone(zoneName) }
     settings.minimumTLS = policy.connections.minimumTLS

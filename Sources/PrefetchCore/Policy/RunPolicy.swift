@@ -49,9 +49,11 @@ package struct RunPolicy: Sendable {
   private static let foundPerHost = 16
 
   /// Connections to a host that a run begins with.
-  package var assuredPerHost: Int { perHost ?? TransportSettings.firstConnections }
+  package var assuredPerHost: Int {
+    perHost ?? min(TransportSettings.firstConnections, concurrency)
+  }
 
-  package var connectionsPerHost: Int { perHost ?? Self.foundPerHost }
+  package var connectionsPerHost: Int { perHost ?? min(Self.foundPerHost, concurrency) }
 }
 
 /// Rules for redirects; every hop is a request of its own.
