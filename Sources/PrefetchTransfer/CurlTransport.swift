@@ -38,6 +38,7 @@ package final class CurlTransport: Transport {
     )
     shares = HostShares(workers: count, connectionsPerHost: settings.connectionsPerHost)
     slots = Locked(WireSlots(limit: settings.concurrency, workers: count))
+    let hosts = Locked(HostRates())
     let silence = Locked(SummedSilence())
     var orders: [Mailbox<WorkerOrder>] = []
     for _ in 0..<count { orders.append(try Mailbox()) }
@@ -51,6 +52,7 @@ package final class CurlTransport: Transport {
           reports: reports,
           buckets: buckets,
           slots: slots,
+          hosts: hosts,
           silence: silence
         )
         workers.append(try Self.hire(worker, orders[number]))

@@ -48,6 +48,20 @@ struct WireSlots: Sendable {
     return .granted
   }
 
+  /// Takes a slot for a request that can also do without one, unless a worker waits for slots.
+  mutating func acquireSpare(_ worker: Int, host: Int, knowing known: Int) -> Bool {
+    guard known == count(of: host), total < limit, !isWaiting.contains(true),
+      !isCalled.contains(true)
+    else { return false }
+    held[worker] += 1
+    total += 1
+    return true
+  }
+
+  func isAnotherWaiting(_ worker: Int) -> Bool {
+    isWaiting.indices.contains { $0 != worker && isWaiting[$0] }
+  }
+
   mutating func giveBack(_ worker: Int) {
     held[worker] -= 1
     total -= 1
@@ -68,7 +82,7 @@ struct WireSlots: Sendable {
     troubles[host] += 1
   }
 
-  private func count(of host: Int) -> Int {
+  func count(of host: Int) -> Int {
     host < troubles.count ? troubles[host] : 0
   }
 
