@@ -260,6 +260,15 @@ final class RunningTransfer {
     return RangeRule(ranges)
   }
 
+  /// State of the body for its rule while one connection brings it.
+  var observation: RangeRule.Observation {
+    RangeRule.Observation(
+      received: arrivedSize,
+      rest: (announcedSize ?? bodySize) - bodySize,
+      connections: 1
+    )
+  }
+
   /// Validator of the body, which each range names.
   var rangeTag: String? { resumption.part?.validator }
 

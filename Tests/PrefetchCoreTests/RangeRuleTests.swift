@@ -9,6 +9,7 @@ struct RangeRuleTests {
     var received: Int64 = 0
     var now = Duration.zero
     var connections = 1
+    var rest: Int64 = 10_000_000_000
     var fastestOther: Int64?
     var decisions: [RangeRule.Decision] = []
 
@@ -18,7 +19,11 @@ struct RangeRuleTests {
     }
 
     mutating func observe(isEachMoving: Bool = true) {
-      var observation = RangeRule.Observation(received: received, connections: connections)
+      var observation = RangeRule.Observation(
+        received: received,
+        rest: rest,
+        connections: connections
+      )
       observation.isEachMoving = isEachMoving
       observation.fastestOther = fastestOther
       let decision = rule.observe(observation, at: now)
@@ -70,6 +75,17 @@ struct RangeRuleTests {
     var play = Play()
     play.play(30) { Int64(min($0, 2)) * 20 }
     #expect(play.decisions == [.grow(to: 2), .grow(to: 4), .shrink(to: 2)])
+  }
+
+  @Test("A body that is nearly complete tries no more connections")
+  func nearlyComplete() {
+    var play = Play()
+    play.rest = 19_000_000
+    play.play(20) { Int64($0) * 20 }
+    #expect(play.decisions.isEmpty)
+    play.rest = 21_000_000
+    play.play(20) { Int64($0) * 20 }
+    #expect(play.decisions == [.grow(to: 2)])
   }
 
   @Test("A body as fast as the host's other connections keeps one")

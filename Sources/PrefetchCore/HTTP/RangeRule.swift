@@ -27,14 +27,17 @@ package struct RangeRule: Hashable, Sendable {
   /// State of a body's connections at one moment.
   package struct Observation: Hashable, Sendable {
     package var received: Int64
+    /// Bytes to come.
+    package var rest: Int64
     package var connections: Int
     /// Whether each connection has brought bytes.
     package var isEachMoving = true
     /// Rate of the fastest other connection to the host; nil without one.
     package var fastestOther: Int64?
 
-    package init(received: Int64, connections: Int) {
+    package init(received: Int64, rest: Int64, connections: Int) {
       self.received = received
+      self.rest = rest
       self.connections = connections
     }
   }
@@ -56,6 +59,8 @@ package struct RangeRule: Hashable, Sendable {
   private static let slowWindows = 4
   /// Windows in which the sum may rise before more connections count as useless.
   private static let patience = 3
+  /// Windows that the rest of a body must last, so that more connections are worth a trial.
+  private static let judgementWindows: Int64 = 2
   /// Time that new connections have to bring their first bytes.
   private static let startTime = Duration.seconds(3)
 
@@ -79,7 +84,7 @@ package struct RangeRule: Hashable, Sendable {
     case .single(let slowWindows):
       return considerTrial(slowWindows, rate, observation, at: now)
     case .trying(let former, let baseline, let begun, let windows):
-      if rate >= baseline + baseline / 5 { return grow(above: rate, at: now) }
+      if rate >= baseline + baseline / 5 { return grow(above: rate, observation.rest, at: now) }
       guard windows + 1 >= Self.patience else {
         phase = .trying(from: former, baseline: baseline, begun: begun, windows: windows + 1)
         return .wait
@@ -105,11 +110,18 @@ package struct RangeRule: Hashable, Sendable {
       phase = .single(slowWindows: 0)
       guard observation.received >= limits.trialSize else { return .wait }
     }
-    return grow(above: rate, at: now)
+    guard isWorthwhile(rate, observation.rest) else { return .wait }
+    return grow(above: rate, observation.rest, at: now)
   }
 
-  private mutating func grow(above rate: Int64, at now: Duration) -> Decision {
-    guard target < most else {
+  /// Returns whether the rest takes long enough for more connections to be judged.
+  private func isWorthwhile(_ rate: Int64, _ rest: Int64) -> Bool {
+    let milliseconds = Self.judgementWindows * limits.window.milliseconds
+    return rest / max(1, milliseconds) * 1_000 >= rate
+  }
+
+  private mutating func grow(above rate: Int64, _ rest: Int64, at now: Duration) -> Decision {
+    guard target < most, isWorthwhile(rate, rest) else {
       phase = .settled
       return .wait
     }

@@ -43,6 +43,16 @@ final class RangedBody {
     return share.responseEnd == map.size && map.isLed(by: share.start)
   }
 
+  var observation: RangeRule.Observation {
+    var observation = RangeRule.Observation(
+      received: arrivedSize,
+      rest: map.size - map.receivedSize,
+      connections: lanes.count
+    )
+    observation.isEachMoving = lanes.allSatisfy { $0.transfer?.arrivedSize ?? 0 > 0 }
+    return observation
+  }
+
   func add(_ lane: Lane) {
     guard !lanes.contains(where: { $0 === lane }) else { return }
     if lane.transfer === first {

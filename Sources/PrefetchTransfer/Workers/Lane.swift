@@ -23,7 +23,10 @@ final class Lane {
   /// Whether the request was not sent because unsolicited bytes wait on its connection.
   private(set) var isWithheld = false
   private(set) var startedAt = Instant(milliseconds: 0)
-  var isPaused = false
+  var isPaused = false {
+    didSet { wasPaused = wasPaused || isPaused }
+  }
+  private var wasPaused = false
   /// Uptime at which a paused transfer may continue.
   var resumesAt: Duration = .zero
   var trust = TrustCheck()
@@ -160,6 +163,12 @@ final class Lane {
     // Pausing is the only action that libcurl allows in a callback.
     rates?.charge(self)
     return true
+  }
+
+  /// Returns whether a rate of ours has paused the transfer since the last call.
+  func wasPausedSinceLastLook() -> Bool {
+    defer { wasPaused = isPaused }
+    return wasPaused
   }
 
   /// Leaves the transfer to its body, which outlives this connection.

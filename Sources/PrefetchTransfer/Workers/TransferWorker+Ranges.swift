@@ -20,8 +20,11 @@ extension TransferWorker {
   /// Records a transfer's rate, and gives a slow large body more connections.
   mutating func considerRanges(_ lane: Lane, _ transfer: RunningTransfer, at now: Duration) {
     if let body = transfer.share?.body { return join(body, lane) }
-    guard settings.ranges.connections > 1, transfer.arrivedSize >= Self.pacedSize, !lane.isPaused
-    else { return }
+    guard settings.ranges.connections > 1, transfer.arrivedSize >= Self.pacedSize else { return }
+    if lane.wasPausedSinceLastLook() {
+      transfer.rule = nil
+      return
+    }
     let id = transfer.request.id
     let origin = lane.origin
     if let rate = lane.pace.rate(of: transfer.arrivedSize, at: now) {
@@ -33,7 +36,7 @@ extension TransferWorker {
       (hosts.fastest(of: origin, except: id, at: now), hosts.refusesRanges(of: origin))
     }
     guard !isRefused else { return }
-    var observation = RangeRule.Observation(received: transfer.arrivedSize, connections: 1)
+    var observation = transfer.observation
     observation.fastestOther = fastest
     let decision = rule.observe(observation, at: now)
     transfer.rule = rule
@@ -64,12 +67,9 @@ extension TransferWorker {
         advance(body.origin)
         continue
       }
-      var observation = RangeRule.Observation(
-        received: body.arrivedSize,
-        connections: body.lanes.count
-      )
-      observation.isEachMoving = body.lanes.allSatisfy { $0.transfer?.arrivedSize ?? 0 > 0 }
-      switch body.rule.observe(observation, at: now) {
+      // A body that our own rates slow down needs no connections.
+      if body.lanes.reduce(false, { $1.wasPausedSinceLastLook() || $0 }) { continue }
+      switch body.rule.observe(body.observation, at: now) {
       case .wait: fill(body)
       case .grow:
         fill(body)

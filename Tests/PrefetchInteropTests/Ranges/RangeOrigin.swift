@@ -17,13 +17,21 @@ final class RangeOrigin: Sendable {
   let server: LoopbackServer
 
   /// `rate` is in megabytes a second; `fault` gets the number of a range request, from 1.
-  init(
+  convenience init(
     mebibytes: Int = 96,
     rate: Int,
     headers: [(String, String)] = [("ETag", tag)],
     fault: @escaping @Sendable (_ number: Int) -> Fault? = { _ in nil }
   ) throws {
-    let body = Self.body(mebibytes: mebibytes)
+    try self.init(Self.body(mebibytes: mebibytes), rate: rate, headers: headers, fault: fault)
+  }
+
+  init(
+    _ body: [UInt8],
+    rate: Int,
+    headers: [(String, String)],
+    fault: @escaping @Sendable (_ number: Int) -> Fault? = { _ in nil }
+  ) throws {
     self.body = body
     let count = Mutex(0)
     server = try LoopbackServer { request in
@@ -41,7 +49,7 @@ final class RangeOrigin: Sendable {
   var url: String { server.address(Self.path) }
 
   /// Bytes that differ at all offsets, made of one block that is turned for each copy.
-  private static func body(mebibytes: Int) -> [UInt8] {
+  static func body(mebibytes: Int) -> [UInt8] {
     var random = SeededRandom(5)
     let block = (0..<(1 << 17)).flatMap { _ in
       unsafe withUnsafeBytes(of: random.next()) { unsafe Array($0) }

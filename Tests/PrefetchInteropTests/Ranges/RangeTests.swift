@@ -109,6 +109,53 @@ struct RangeTests {
     #expect(origin.server.connectionCount == 1)
   }
 
+  @Test("Bodies that get the same rate from their host keep one connection each")
+  func together() throws {
+    let origin = try RangeOrigin(mebibytes: 80, rate: 40)
+    home.configure(
+      """
+      segments: [{ name: basics, urls: ["\(origin.url)", "\(origin.server.address("/second.bin"))"] }]
+      cache: { min_free: 0 }
+      network: { per_host: 16 }
+      """
+    )
+    let run = try home.run("--json")
+    #expect(run.status == 0, "\(run)")
+    #expect(origin.server.requests.compactMap { $0.headers["Range"] } == [])
+    #expect(origin.server.requests.count == 2)
+  }
+
+  @Test("A body that a second tier sends arrives over one connection")
+  func tier() throws {
+    let origin = try RangeOrigin(mebibytes: 80, rate: 50)
+    home.configure(
+      """
+      segments:
+        - name: basics
+          urls: [{ url: "\(origin.url)", sha256: \(Digest.hexadecimal(origin.body)) }]
+      cache: { min_free: 0, remote: { url: "\(origin.server.address("/t"))", timeout: 5s } }
+      network: { per_host: 16 }
+      """
+    )
+    #expect(try fetch(origin).isEmpty)
+    #expect(origin.server.requests.allSatisfy { $0.path.hasPrefix("/t/") })
+  }
+
+  @Test("A coded body arrives over one connection")
+  func coded() throws {
+    let body = RangeOrigin.body(mebibytes: 80)
+    home.write(body, to: "body")
+    try #require(home.shell("gzip -1 body").status == 0)
+    let coded = try #require(FileTree.read(home.path("body.gz")))
+    let headers = [("ETag", RangeOrigin.tag), ("Content-Encoding", "gzip")]
+    let origin = try RangeOrigin(coded, rate: 50, headers: headers)
+    configure(origin)
+    let run = try home.run("--json")
+    #expect(run.status == 0, "\(run)")
+    #expect(Array(FileTree.objects(home.cache).keys) == [Digest.hexadecimal(body)])
+    #expect(origin.server.requests.count == 1)
+  }
+
   enum Fault: String, CaseIterable {
     case whole, changed, otherTag, otherBounds, otherSize, coded, busy, limited, lost
 
