@@ -7,6 +7,8 @@ enum BodyUse: Hashable, Sendable {
   case whole(mayBreakOff: Bool)
   case decoded
   indirect case rest(of: PartialBody)
+  /// A range of a body of which other connections bring the rest.
+  case range
   /// The kept part is the whole body; no bytes follow.
   indirect case complete(PartialBody)
 
@@ -39,14 +41,14 @@ enum BodyUse: Hashable, Sendable {
 
   var kept: PartialBody? {
     switch self {
-    case .dropped, .whole, .decoded: nil
+    case .dropped, .whole, .decoded, .range: nil
     case .rest(let part), .complete(let part): part
     }
   }
 
   var acceptsBytes: Bool {
     switch self {
-    case .whole, .decoded, .rest: true
+    case .whole, .decoded, .rest, .range: true
     case .dropped, .complete: false
     }
   }
@@ -67,7 +69,7 @@ enum BodyUse: Hashable, Sendable {
     if let objection = ResumeRule.objection(to: head.headers, continuing: part) {
       throw .otherRest(objection)
     }
-    part.wholeSize = ResumeRule.wholeSize(head.headers)
+    part.wholeSize = ResumeRule.wholeSize(of: part, by: head.headers)
     part.head = ResumeRule.head(of: part, continuedBy: head.headers)
     return .rest(of: part)
   }

@@ -45,6 +45,7 @@ package final class CurlTransport: Transport {
         findsConnections: settings.findsConnections
       )
     )
+    let hosts = Locked(HostRates())
     let silence = Locked(SummedSilence())
     var orders: [Mailbox<WorkerOrder>] = []
     for _ in 0..<count { orders.append(try Mailbox()) }
@@ -58,6 +59,7 @@ package final class CurlTransport: Transport {
           reports: reports,
           buckets: buckets,
           slots: slots,
+          hosts: hosts,
           silence: silence
         )
         workers.append(try Self.hire(worker, orders[number]))

@@ -20,6 +20,7 @@ final class RunningTransfer {
   private(set) var queued: QueuedRequest
   private(set) var isContinuing = false
   private let staging: any BodyStaging
+  private let ranges: RangeLimits
   private let parser = ResponseHeadParser()
   /// Head of the response; outdated while `version` is nil.
   private var head: ResponseHead?
@@ -28,7 +29,7 @@ final class RunningTransfer {
   /// Sink of the body; a closed sink may be reused for the next body.
   private var sink: (any BodySink)?
   private var isSinkOpen = false
-  private var failure: Failure?
+  private(set) var failure: Failure?
   private(set) var upload: Upload?
   /// Decoded bytes of a wanted body.
   private(set) var arrivedSize: Int64 = 0
@@ -51,10 +52,15 @@ final class RunningTransfer {
   private(set) var requestCount = 0
   /// Whether anything arrived since ``TransferWatch`` cleared it.
   var hasActivity = false
+  /// Range of a body that arrives over several connections; nil for any other body.
+  private(set) var share: RangeShare?
+  /// Rule that may give the body more connections; nil until enough bytes arrived.
+  var rule: RangeRule?
 
-  init(_ queued: QueuedRequest, staging: any BodyStaging) {
+  init(_ queued: QueuedRequest, staging: any BodyStaging, ranges: RangeLimits) {
     self.queued = queued
     self.staging = staging
+    self.ranges = ranges
   }
 
   func restart(_ queued: QueuedRequest) {
@@ -74,6 +80,8 @@ final class RunningTransfer {
     hasOpenEnd = false
     requestCount = 0
     hasActivity = false
+    share = nil
+    rule = nil
   }
 
   func openUpload(_ body: UploadedBody) throws(Failure) {
@@ -111,7 +119,14 @@ final class RunningTransfer {
       }
       self.head = head
       version = head.version
+      if let share {
+        use = .dropped
+        guard share.accepts(head) else { return false }
+        use = .range
+        return true
+      }
       use = try BodyUse.of(head, to: queued, isContinuing: isContinuing)
+      shareKeptPart()
       if use.isCoded, decoder?.restart() != true { decoder = try? GzipReader() }
       if case .chunked = head.framing { chunkSizes = ChunkSizes() }
       guard !request.needsLength || !use.acceptsBytes || head.announcedLength != nil else {
@@ -156,7 +171,7 @@ final class RunningTransfer {
       } else {
         try appendBody(bytes)
       }
-      return true
+      return share?.isCut != true
     } catch {
       failure = error
       return false
@@ -193,9 +208,20 @@ final class RunningTransfer {
   }
 
   private func appendBody(_ bytes: RawSpan) throws(Failure) {
+    if let share { return try append(bytes, of: share) }
     arrivedSize += Int64(bytes.byteCount)
     try checkSize()
     try openSink().append(bytes)
+  }
+
+  /// Writes the bytes that are no other connection's, and cuts the response behind them.
+  private func append(_ bytes: RawSpan, of share: RangeShare) throws(Failure) {
+    let own = bytes.extracting(first: Int(min(Int64(bytes.byteCount), share.rest)))
+    arrivedSize += Int64(own.byteCount)
+    try share.body.write(own, of: share)
+    share.isCut =
+      share.rest == 0 && share.end < share.responseEnd
+      || own.byteCount < bytes.byteCount
   }
 
   private func decode(_ bytes: RawSpan) throws(Failure) {
@@ -212,6 +238,80 @@ final class RunningTransfer {
   /// Records bytes behind the response; neither the response nor its connection is used.
   func recordExcess() {
     hasExcess = true
+  }
+
+  // MARK: Ranges
+
+  /// Size of a body that may arrive over several connections; nil for any other body.
+  private var rangedSize: Int64? {
+    guard failure == nil, share == nil, version?.isTextual == true, queued.allowances.isEmpty,
+      isSinkOpen, case .get = request.method, let tag = resumption.part?.validator,
+      Validators.isStrong(tag)
+    else { return nil }
+    if case .whole = use {
+      guard case .length? = head?.framing else { return nil }
+    }
+    return announcedSize
+  }
+
+  /// Returns the rule for a large body that other connections could help with; else nil.
+  func rangeRule() -> RangeRule? {
+    guard let rangedSize, rangedSize >= ranges.smallestBody else { return nil }
+    return RangeRule(ranges)
+  }
+
+  /// State of the body for its rule while one connection brings it.
+  var observation: RangeRule.Observation {
+    RangeRule.Observation(
+      received: arrivedSize,
+      rest: (announcedSize ?? bodySize) - bodySize,
+      connections: 1
+    )
+  }
+
+  /// Validator of the body, which each range names.
+  var rangeTag: String? { resumption.part?.validator }
+
+  /// Lets other connections bring ranges of this body; nil if its bytes must arrive in order.
+  func beginRanges(under rule: RangeRule) -> RangedBody? {
+    guard let size = rangedSize, (sink as? any RangeSink)?.beginRanges() == true else { return nil }
+    let body = RangedBody(self, RangeMap(size: size, received: bodySize), rule)
+    share = RangeShare(body, from: 0, responseEnd: size)
+    return body
+  }
+
+  /// Fills the holes of a kept part, over one connection at first.
+  private func shareKeptPart() {
+    guard let part = use.kept, !part.spans.isEmpty, let size = part.wholeSize else { return }
+    let limits = queued.allowances.isEmpty ? ranges : RangeLimits()
+    let body = RangedBody(self, RangeMap(size: size, keeping: part), RangeRule(limits))
+    let (start, end) = part.firstHole
+    if case .rest = use { body.map.begin(at: start) }
+    share = RangeShare(body, from: start, responseEnd: end ?? size)
+  }
+
+  func join(_ share: RangeShare) {
+    self.share = share
+  }
+
+  func rangeSink() throws(Failure) -> any RangeSink {
+    guard let sink = try openSink() as? any RangeSink else {
+      throw Failure(.internal, "a body with holes in a store without them")
+    }
+    return sink
+  }
+
+  func leaveRanges() {
+    share = nil
+  }
+
+  /// Suspends the body and returns its kept part.
+  func suspendRanges() -> PartialBody? {
+    defer {
+      sink = nil
+      isSinkOpen = false
+    }
+    return keptPart()
   }
 
   // MARK: The end
@@ -270,7 +370,7 @@ final class RunningTransfer {
     }
     switch use {
     case .whole(mayBreakOff: true), .rest, .complete: return sink.suspend()
-    case .whole(mayBreakOff: false), .dropped, .decoded: return nil
+    case .whole(mayBreakOff: false), .dropped, .decoded, .range: return nil
     }
   }
 
@@ -278,12 +378,17 @@ final class RunningTransfer {
     if let failure { throw failure }
     guard version != nil, let head else { throw fault ?? failures.lostHead }
     if hasExcess, mayHaveBody { throw failures.excess }
+    if let share, share.body.map.isComplete { return try response(of: head) }
     if case .dropped = use {
       return TransferResponse(status: head.status, headers: head.headers, body: nil)
     }
     if let fault, use.acceptsBytes { throw fault }
     try checkSize()
     try checkEnd(head.framing)
+    return try response(of: head)
+  }
+
+  private func response(of head: ResponseHead) throws(Failure) -> TransferResponse {
     let body = try openSink().finish()
     isSinkOpen = false
     return TransferResponse(
@@ -314,7 +419,7 @@ final class RunningTransfer {
       guard framing != .stream || request.expectedSize.map({ $0 <= bodySize }) ?? true else {
         throw failures.shortRest
       }
-    case .dropped, .complete:
+    case .dropped, .complete, .range:
       return
     }
   }
@@ -324,15 +429,15 @@ final class RunningTransfer {
   // MARK: Rules
 
   private var bodySize: Int64 {
-    (use.kept?.offset ?? 0) + arrivedSize
+    share?.body.map.receivedSize ?? (use.kept?.offset ?? 0) + arrivedSize
   }
 
   func advance(by bytes: Int64) -> TransferAdvance {
     TransferAdvance(
       bytes: bytes,
-      arrived: arrivedSize,
+      arrived: share?.body.arrivedSize ?? arrivedSize,
       position: bodySize,
-      size: announcedSize
+      size: share?.body.map.size ?? announcedSize
     )
   }
 
@@ -364,8 +469,8 @@ final class RunningTransfer {
     switch use {
     case .whole: head?.announcedLength
     case .rest(let part): part.wholeSize
-    case .complete(let part): part.offset
-    case .decoded, .dropped: nil
+    case .complete(let part): part.firstHole.start
+    case .decoded, .dropped, .range: nil
     }
   }
 
@@ -418,7 +523,7 @@ final class RunningTransfer {
       )
     case .rest(let part), .complete(let part):
       return .with(part)
-    case .whole(mayBreakOff: false), .decoded, .dropped:
+    case .whole(mayBreakOff: false), .decoded, .dropped, .range:
       return .unknown
     }
   }

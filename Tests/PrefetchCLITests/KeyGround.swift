@@ -25,6 +25,7 @@ enum KeyGround {
       items_per_category: 3
       categories: {news: false}
       sources: {agency: false}
+      ranges: 3
     \(network)
     \(trust)
     cache:

@@ -90,7 +90,7 @@ struct ResumeRuleTests {
     let part = PartialBody(source: "http://a/", validator: Self.noon, offset: 5)
     let received = block([("Content-Range", "bytes 5-9/10"), ("ETag", "\"any\"")])
     #expect(ResumeRule.objection(to: received, continuing: part) == nil)
-    #expect(ResumeRule.wholeSize(received) == 10)
+    #expect(ResumeRule.wholeSize(of: part, by: received) == 10)
     let untold = block([("Content-Range", "bytes 5-9/*")])
     #expect(ResumeRule.objection(to: untold, continuing: part) == .otherSize)
     let later = block([("Content-Range", "bytes 5-9/10"), ("Last-Modified", "later")])

@@ -390,7 +390,7 @@ final class Flag: Sendable {
 
 extension LoopbackServer {
   /// Waits half a minute until the bytes are sent; returns false otherwise.
-  fileprivate func waitUntilSent(_ count: Int) -> Bool {
+  func waitUntilSent(_ count: Int) -> Bool {
     let end = ContinuousClock.now + .seconds(30)
     while ContinuousClock.now < end {
       if sentByteCount >= count { return true }

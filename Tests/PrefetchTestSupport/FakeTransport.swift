@@ -162,7 +162,7 @@ package final class FakeTransport: Transport {
   ) -> HeaderBlock {
     switch (status, request.continuedPart) {
     case (206, .some(var part)):
-      part.wholeSize = ResumeRule.wholeSize(headers)
+      part.wholeSize = ResumeRule.wholeSize(of: part, by: headers)
       return ResumeRule.head(of: part, continuedBy: headers)
     case (416, .some(let part)): return ResumeRule.headers(ofWhole: part, by: headers)
     default: return headers

@@ -12,7 +12,11 @@ struct TransferWatchTests {
   init() throws {
     let request = TransferRequest(id: TransferID(1), url: try WebURL("http://example.com/"))
     let assignment = HostShares.Assignment(origin: 0, worker: 0, connections: 1, streams: 1)
-    transfer = RunningTransfer(QueuedRequest(request, assignment), staging: MemoryStaging())
+    transfer = RunningTransfer(
+      QueuedRequest(request, assignment),
+      staging: MemoryStaging(),
+      ranges: RangeLimits()
+    )
     settings.readTimeout = .seconds(30)
   }
 

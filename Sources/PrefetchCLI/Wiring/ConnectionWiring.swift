@@ -32,7 +32,7 @@ extension RequestBuilder {
 
   /// Settings of all transfers; the only reader of the process environment.
   func transportSettings() -> TransportSettings {
-    let policy = policy
+    let policy = self.policy
     var settings = configuration.settings
     settings.userAgent =
       configuration.network.userAgent ?? "\(ToolVersions.name)/\(ToolVersions.version)"

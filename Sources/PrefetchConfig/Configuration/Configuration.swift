@@ -43,6 +43,7 @@ package struct Configuration: Sendable {
     // The size of the disk and the environment's proxy variables decide these defaults later.
     policy.room.minimumFree = nil
     settings.proxy = .environment(http: nil, https: nil, exceptions: nil)
+    settings.ranges = RangeLimits(connections: 8)
   }
 
   package var hasRuns: Bool {
@@ -150,6 +151,12 @@ extension Configuration {
       .help("Categories to fetch or to skip")
     Field("sources", \.download.sources, .map(of: .name, to: .boolean))
       .help("Sources to fetch or to skip")
+    Field("ranges", \.settings.ranges.connections, .integer(1...8).orAuto(8))
+      .help(
+        """
+        Most connections over which one large body may arrive, where that is faster; `auto` is 8
+        """
+      )
   }
 }
 

@@ -216,12 +216,25 @@ extension ValueType where Value == Int {
 
 extension ValueType where Value == Int {
   func orUnlimited(_ most: Int) -> Self {
-    guard case .scalar(var scalar) = shape.changing({ $0.or("unlimited") }) else { return self }
-    scalar.summary += "|unlimited"
+    or("unlimited", for: most, encode: encode)
+  }
+
+  /// Numbers, of which one is written as `auto`.
+  func orAuto(_ number: Int) -> Self {
+    or("auto", for: number) { [encode] in $0 == number ? .string("auto") : encode($0) }
+  }
+
+  private func or(
+    _ word: String,
+    for number: Int,
+    encode: @escaping @Sendable (Int) -> JSONValue
+  ) -> Self {
+    guard case .scalar(var scalar) = shape.changing({ $0.or(word) }) else { return self }
+    scalar.summary += "|\(word)"
     return Self(
       shape: .scalar(scalar),
       decode: { [decode] node, decoder in
-        node.scalar?.text == "unlimited" ? most : decode(node, &decoder)
+        node.scalar?.text == word ? number : decode(node, &decoder)
       },
       encode: encode
     )

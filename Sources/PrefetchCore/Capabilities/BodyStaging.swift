@@ -36,6 +36,17 @@ extension BodySink {
   }
 }
 
+/// Writer of a body whose bytes may arrive out of order, from several connections.
+package protocol RangeSink: BodySink {
+  /// Lets bytes arrive out of order from now on; false if they must arrive in order.
+  func beginRanges() -> Bool
+  func write(_ bytes: RawSpan, at offset: Int64) throws(Failure)
+  /// Hashes at most so many written bytes behind the first `size`, which were hashed before.
+  func hashWritten(atMost count: Int64) throws(Failure)
+  /// Forgets all bytes behind the first `size`, which arrive again in order.
+  func forgetSpans()
+}
+
 /// Complete body that has been received and not yet committed.
 package struct StagedBody: Hashable, Sendable {
   package var id: Int

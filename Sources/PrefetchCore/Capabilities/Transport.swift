@@ -326,6 +326,13 @@ package struct TransferFigures: Hashable, Sendable {
 
   package init() {}
 
+  /// Adds the messages of another request for the same body.
+  package mutating func add(_ other: TransferFigures) {
+    requestCount += other.requestCount
+    wireBytes += other.wireBytes
+    requestBytes = requestBytes.map { $0 + (other.requestBytes ?? 0) } ?? other.requestBytes
+  }
+
   var isRemarkable: Bool {
     lesson != nil || unexpectedKey != nil || requestCount > 1
   }
@@ -384,6 +391,7 @@ package struct TransportSettings: Hashable, Sendable {
   package var rate: RateSchedule?
   package var ratePerHost: Int64?
   package var isTraced = false
+  package var ranges = RangeLimits()
 
   /// Connections to a host that a run begins with when it finds their number.
   package static let firstConnections = 4

@@ -133,7 +133,7 @@ extension Dispatcher {
 
   private mutating func budgetDeferral(of item: Int) -> Deferral? {
     let work = activate(item)
-    let kept = start.partials[work.entry.url.string]?.offset ?? 0
+    let kept = start.partials[work.entry.url.string]?.keptSize ?? 0
     guard let rest = work.result.size.map({ max(0, $0 - kept) }) else { return nil }
     // Limits count the response head, too.
     let head = work.result.attempts > 0 ? work.result.figures?.wireBytes ?? 0 : 0

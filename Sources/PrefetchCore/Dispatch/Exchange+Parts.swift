@@ -26,7 +26,7 @@ extension Exchange {
         if wasSent, hasBodyBegun { kept = nil }
         return 0
       }
-      let gained = rest.offset - (wasSent ? kept?.offset ?? 0 : 0)
+      let gained = rest.keptSize - (wasSent ? kept?.keptSize ?? 0 : 0)
       kept = rest
       if wasSent, gained <= 0, result.figures.firstByte != nil {
         fruitless += 1

@@ -24,6 +24,8 @@ extension Exchange {
       keepPart(of: result)
       return retry(failure, status: nil, retryPause: nil, policy: policy, context)
     case .success(let response):
+      // A range of the body was refused; the others stay.
+      if result.partial != nil { keepPart(of: result) }
       return receive(response, result.figures, policy: policy, context)
     }
   }

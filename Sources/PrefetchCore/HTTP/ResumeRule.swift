@@ -20,6 +20,26 @@ package enum ResumeRule {
     to headers: HeaderBlock,
     continuing part: PartialBody
   ) -> Objection? {
+    let hole = part.firstHole
+    return objection(
+      to: headers,
+      from: hole.start,
+      to: hole.end,
+      ofSize: part.wholeSize,
+      validator: part.validator
+    )
+  }
+
+  /// Returns the objection to a 206 that is not the requested range; nil if it is.
+  ///
+  /// Without an `end`, the range must reach to the end of the body.
+  package static func objection(
+    to headers: HeaderBlock,
+    from start: Int64,
+    to end: Int64?,
+    ofSize size: Int64?,
+    validator: String
+  ) -> Objection? {
     if headers[.contentType]?.lowercased().hasPrefix("multipart/byteranges") == true {
       return .severalParts
     }
@@ -29,25 +49,28 @@ package enum ResumeRule {
     guard let text = headers.combined("Content-Range"), let range = ContentRange(text),
       let bounds = range.bounds
     else { return .unreadableRange }
-    guard bounds.lowerBound == part.offset else { return .otherPart }
-    guard let whole = range.wholeSize ?? part.wholeSize, bounds.upperBound == whole - 1,
-      part.wholeSize ?? whole == whole
+    guard bounds.lowerBound == start else { return .otherPart }
+    guard let whole = range.wholeSize ?? size, bounds.upperBound == (end ?? whole) - 1,
+      size ?? whole == whole
     else { return .otherSize }
-    let field: HeaderName = Validators.isStrong(part.validator) ? .entityTag : .lastModified
-    return headers[field] ?? part.validator == part.validator ? nil : .otherBody
+    let field: HeaderName = Validators.isStrong(validator) ? .entityTag : .lastModified
+    return headers[field] ?? validator == validator ? nil : .otherBody
   }
 
-  package static func wholeSize(_ headers: HeaderBlock) -> Int64? {
-    headers.combined("Content-Range").flatMap { ContentRange($0) }?.bounds
+  /// Returns the size of the body after a 206 without objection.
+  package static func wholeSize(of part: PartialBody, by headers: HeaderBlock) -> Int64? {
+    if part.firstHole.end != nil { return part.wholeSize }
+    return headers.combined("Content-Range").flatMap { ContentRange($0) }?.bounds
       .map { $0.upperBound + 1 }
   }
 
   /// Whether a 416 shows that the part is already the whole body.
   package static func isWhole(_ part: PartialBody, by headers: HeaderBlock) -> Bool {
-    guard let text = headers.combined("Content-Range"), let range = ContentRange(text),
-      range.bounds == nil, range.wholeSize == part.offset
+    let (size, end) = part.firstHole
+    guard end == nil, let text = headers.combined("Content-Range"),
+      let range = ContentRange(text), range.bounds == nil, range.wholeSize == size
     else { return false }
-    return part.wholeSize ?? part.offset == part.offset
+    return part.wholeSize ?? size == size
   }
 
   package enum Objection: Hashable, Sendable {
@@ -79,7 +102,7 @@ extension ResumeRule {
     by response: HeaderBlock
   ) -> HeaderBlock {
     var part = part
-    part.wholeSize = part.offset
+    part.wholeSize = part.firstHole.start
     return renewed(part, by: response.filtered { response.isNamed($0, .date) })
   }
 

@@ -5,6 +5,8 @@ package struct PartialBody: Hashable, Sendable {
   /// `If-Range`, verbatim: a strong entity tag, or a date that counts as one.
   package var validator: String
   package var offset: Int64
+  /// Received bytes beyond `offset`, in order, with holes before them.
+  package var spans: [Range<Int64>] = []
   package var wholeSize: Int64?
   package var head: HeaderBlock
   /// Stored body that has these bytes; nil if the part has its own file.
@@ -22,6 +24,21 @@ package struct PartialBody: Hashable, Sendable {
     self.offset = offset
     self.wholeSize = wholeSize
     self.head = head
+  }
+
+  /// Number of kept bytes.
+  package var keptSize: Int64 {
+    spans.reduce(offset) { $0 + $1.upperBound - $1.lowerBound }
+  }
+
+  /// First bytes to request; without an `end` they reach to the end of the body.
+  package var firstHole: (start: Int64, end: Int64?) {
+    var start = offset
+    for span in spans {
+      guard span.lowerBound <= start else { return (start, span.lowerBound) }
+      start = span.upperBound
+    }
+    return (start, nil)
   }
 }
 
@@ -45,6 +62,15 @@ package struct BodyPlan: Hashable, Sendable {
     case from(WholeResponse)
     /// Kept part; with an `offset` the body begins with its bytes.
     indirect case with(PartialBody)
+
+    /// Part to keep; nil if nothing can be continued.
+    package var part: PartialBody? {
+      switch self {
+      case .unknown: nil
+      case .from(let response): response.part
+      case .with(let part): part
+      }
+    }
   }
 
   package init(
@@ -65,13 +91,7 @@ package struct BodyPlan: Hashable, Sendable {
     if case .with(let part) = resumption { part } else { nil }
   }
 
-  package var partToKeep: PartialBody? {
-    switch resumption {
-    case .unknown: nil
-    case .from(let response): response.part
-    case .with(let part): part
-    }
-  }
+  package var partToKeep: PartialBody? { resumption.part }
 }
 
 package struct WholeResponse: Hashable, Sendable {

@@ -6,22 +6,24 @@ internal import PrefetchCrypto
 /// A small body is written when it is complete, a large one as it arrives. A large resumable body
 /// has a file name from the start; a smaller one gets a name on suspension.
 final class BodyFile: BodySink {
-  private let area: StagingArea
-  private let hasher: BodyHasher
-  private var plan: BodyPlan
+  let area: StagingArea
+  let hasher: BodyHasher
+  private(set) var plan: BodyPlan
   private var buffer: [UInt8] = []
-  private var beginning = BodyBeginning()
-  private var target: StagedFile?
+  var beginning = BodyBeginning()
+  private(set) var target: StagedFile?
   private var mayBeKept: Bool
-  private var isOver = false
+  private(set) var isOver = false
+  /// Bytes written behind the first `size`; nil for a body that arrives in order.
+  var ahead: SpansAhead?
   private var isFinished = false
   /// State of a large body, which gives way to smaller ones on a full disk; nil for a small body.
-  private var growth: GrowingBody?
-  private var writtenSize: Int64 = 0
+  private(set) var growth: GrowingBody?
+  var writtenSize: Int64 = 0
   private var hasMetFullDisk = false
   /// Bytes written before the body ended for lack of free space, see ``FreeSpace``; nil otherwise.
   private var freedSize: Int64?
-  private(set) var size: Int64 = 0
+  var size: Int64 = 0
 
   init(in area: StagingArea, hasher: BodyHasher, _ plan: BodyPlan) {
     self.area = area
@@ -37,15 +39,16 @@ final class BodyFile: BodySink {
     hasher: BodyHasher,
     _ plan: BodyPlan,
     continuing part: KeptPart,
-    at offset: Int64,
+    at extent: PartExtent,
     after beginning: BodyBeginning
   ) {
     self.init(in: area, hasher: hasher, plan)
     self.beginning = beginning
     target = StagedFile(file: part.file, part: part)
-    size = offset
-    writtenSize = offset
+    size = extent.size
+    writtenSize = extent.size
     mayBeKept = false
+    if !extent.spans.isEmpty { ahead = SpansAhead(extent.spans) }
   }
 
   /// Prepares this writer for another body; hasher and buffer are used again.
@@ -57,6 +60,7 @@ final class BodyFile: BodySink {
     mayBeKept = plan.mayBeKept
     isOver = false
     isFinished = false
+    ahead = nil
     writtenSize = 0
     size = 0
     return true
@@ -71,7 +75,9 @@ final class BodyFile: BodySink {
     hasher.update(bytes)
     size += Int64(bytes.byteCount)
     let isWhole = buffer.isEmpty && size == plan.expectedSize
-    guard !isWhole, bytes.byteCount <= Self.bufferSize else { return try write(bytes) }
+    guard !isWhole, ahead == nil, bytes.byteCount <= Self.bufferSize else {
+      return try write(bytes)
+    }
     if buffer.isEmpty, let rest = plan.expectedSize.map({ $0 - writtenSize }), rest > 0 {
       buffer.reserveCapacity(Int(min(rest, Int64(Self.bufferSize))))
     }
@@ -99,6 +105,9 @@ final class BodyFile: BodySink {
 
   func finish() throws(Failure) -> StagedBody {
     guard !isOver else { throw Failure(.internal, "a body can only be finished once") }
+    guard ahead?.isEmpty ?? true else {
+      throw Failure(.internal, "a body with holes cannot be finished")
+    }
     isOver = true
     try flush()
     buffer = []
@@ -152,11 +161,8 @@ final class BodyFile: BodySink {
       return nil
     }
     if size >= plan.smallestPart { try? keepPart() }
-    guard let digest = hasher.digestSoFar(), writtenSize == size,
-      let kept = try? target?.part?.seal(
-        PartPrefix(size: size, digest: digest),
-        isLarge: size >= Self.largeSize
-      )
+    guard let extent,
+      let kept = try? target?.part?.seal(extent, isLarge: size >= Self.largeSize)
     else {
       abandon()
       return nil
@@ -203,7 +209,7 @@ final class BodyFile: BodySink {
     target = nil
   }
 
-  private func flush() throws(Failure) {
+  func flush() throws(Failure) {
     guard !buffer.isEmpty else { return }
     var pending: [UInt8] = []
     swap(&pending, &buffer)
@@ -222,36 +228,32 @@ final class BodyFile: BodySink {
       try keepPart()
       growth = growth ?? target?.file.flatMap(area.registerGrowing)
     }
-    try writeWhereRoomIs(bytes)
+    try writeWhereRoomIs(bytes, at: writtenSize)
+    writtenSize += Int64(bytes.byteCount)
+    recordProgress()
   }
 
-  private func writeWhereRoomIs(_ bytes: RawSpan) throws(Failure) {
+  func writeWhereRoomIs(_ bytes: RawSpan, at offset: Int64) throws(Failure) {
     guard let file = target?.file else { return }
     while true {
       let timesFreed = area.timesFreed
       if plan.heedsFreeDisk, freedSize == nil,
         let shortage = area.shortage(
           writing: bytes.byteCount,
-          behind: writtenSize,
+          behind: storedSize,
           of: plan.expectedSize
         )
       {
         if area.makeRoom(since: timesFreed, keepsGrowing: true) {
-          area.endForSpace(writtenSize)
+          area.endForSpace(storedSize)
           continue
         }
-        freedSize = writtenSize
+        freedSize = storedSize
         hasMetFullDisk = true
         throw shortage
       }
       do throws(Failure) {
-        if let growth {
-          try growth.append(bytes, after: writtenSize, deed: Self.deed)
-        } else {
-          try file.append(bytes, after: writtenSize, deed: Self.deed)
-        }
-        writtenSize += Int64(bytes.byteCount)
-        if writtenSize == size { target?.part?.recordWritten(size, hasher.digestSoFar) }
+        try write(bytes, to: file, at: offset)
         return
       } catch {
         guard error.code == .diskFull else { throw error }
@@ -263,6 +265,16 @@ final class BodyFile: BodySink {
         }
       }
     }
+  }
+
+  private func write(_ bytes: RawSpan, to file: OpenFile, at offset: Int64) throws(Failure) {
+    guard ahead == nil else {
+      // Bytes behind these must stay.
+      guard let growth else { return try file.write(bytes, at: offset, deed: Self.deed) }
+      return try growth.write(bytes, at: offset, deed: Self.deed)
+    }
+    guard let growth else { return try file.append(bytes, after: offset, deed: Self.deed) }
+    try growth.append(bytes, after: offset, deed: Self.deed)
   }
 
   private func keepPart() throws(Failure) {
@@ -285,7 +297,7 @@ extension BodyPlan {
     if case .unknown = resumption { false } else { partialKey != nil }
   }
 
-  fileprivate var wholeSize: Int64? {
+  var wholeSize: Int64? {
     expectedSize ?? givenPart?.wholeSize
   }
 }

@@ -44,6 +44,14 @@ final class FreeSpace: Sendable {
     }
   }
 
+  func hasRoom(for bytes: Int64, in folder: Folder) -> Bool {
+    let kept = kept.load(ordering: .relaxed)
+    return freedBytes.withLock { freedBytes in
+      guard let disk = try? DiskSpace(of: folder) else { return true }
+      return disk.free + freedBytes - bytes >= kept
+    }
+  }
+
   func end(_ written: Int64, _ remove: () -> Void = {}) {
     freedBytes.withLock { freedBytes in
       remove()

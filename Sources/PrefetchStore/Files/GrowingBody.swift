@@ -27,6 +27,13 @@ final class GrowingBody: Sendable {
     }
   }
 
+  func write(_ bytes: RawSpan, at offset: Int64, deed: String) throws(Failure) {
+    try isTruncated.withLock { isTruncated throws(Failure) in
+      guard !isTruncated else { throw Self.loss }
+      try file.write(bytes, at: offset, deed: deed)
+    }
+  }
+
   func evict() {
     isTruncated.withLock { isTruncated in
       isTruncated = true

@@ -27,8 +27,8 @@ final class KeptPart: Sendable {
     flock(file.number, LOCK_UN)
   }
 
-  /// Reads the kept bytes and truncates the file behind them; removes a part with a wrong digest.
-  func replay(_ prefix: PartPrefix, _ read: (RawSpan) -> Void) throws(Failure) {
+  /// Reads the first bytes and truncates the file behind the last ones; removes a damaged part.
+  func replay(_ prefix: PartExtent, _ read: (RawSpan) -> Void) throws(Failure) {
     let hasher = try BodyHasher()
     var buffer = [UInt8](repeating: 0, count: 256 * 1024)
     var position: Int64 = 0
@@ -51,13 +51,15 @@ final class KeptPart: Sendable {
       )
     }
     // Truncate before the facts say that these bytes count.
-    try SystemCall.require("shorten", file.path) { ftruncate(file.number, off_t(prefix.size)) }
+    try SystemCall.require("shorten", file.path) { ftruncate(file.number, off_t(prefix.end)) }
     lseek(file.number, off_t(prefix.size), SEEK_SET)
     facts.withLock { facts in
       facts.written = prefix
-      if let sealed = facts.sealed, sealed.size > prefix.size { facts.sealed = prefix }
+      if let sealed = facts.sealed, max(sealed.size, sealed.end) > prefix.end {
+        facts.sealed = prefix
+      }
     }
-    recordedSize.store(prefix.size, ordering: .relaxed)
+    recordedSize.store(prefix.storedSize, ordering: .relaxed)
     try writeFacts()
   }
 
@@ -66,13 +68,17 @@ final class KeptPart: Sendable {
   }
 
   /// Records the written bytes now and then: a later process trusts only recorded bytes.
-  func recordWritten(_ size: Int64, _ digest: () -> ContentDigest?) {
+  func recordWritten(_ size: Int64, _ extent: () -> PartExtent?) {
     let step = min(max(Self.smallestStep, size / 64), Self.largestStep)
-    guard size - recordedSize.load(ordering: .relaxed) >= step, let digest = digest() else {
+    guard size - recordedSize.load(ordering: .relaxed) >= step, let extent = extent() else {
       return
     }
-    recordedSize.store(size, ordering: .relaxed)
-    facts.withLock { $0.written = PartPrefix(size: size, digest: digest) }
+    record(extent)
+  }
+
+  func record(_ extent: PartExtent) {
+    recordedSize.store(extent.storedSize, ordering: .relaxed)
+    facts.withLock { $0.written = extent }
     // On a full disk the older facts stay valid.
     try? writeFacts()
   }
@@ -80,18 +86,16 @@ final class KeptPart: Sendable {
   /// Makes the part survive a restart of the machine; a large part also survives a power cut.
   ///
   /// Hundreds of small parts may break off when a run ends, and each wait for the disk delays it.
-  func seal(_ prefix: PartPrefix, isLarge: Bool) throws(Failure) -> PartialBody {
+  func seal(_ extent: PartExtent, isLarge: Bool) throws(Failure) -> PartialBody {
     try file.synchronize()
     let changed = facts.withLock { facts in
-      facts.written = prefix
-      facts.sealed = prefix
+      facts.written = extent
+      facts.sealed = extent
       return facts
     }
     try write(changed, isDurable: isLarge)
     if isLarge { try folder.synchronize() }
-    var part = changed.part
-    part.offset = prefix.size
-    return part
+    return changed.part(extent)
   }
 
   func remove() {

@@ -32,11 +32,9 @@ struct KeptParts: Sendable {
     // A second link means that the body was published and is no part any more.
     guard let status = try? folder.status(of: Self.bodyName(name)), status.kind == .file,
       status.linkCount == 1,
-      let prefix = facts.prefix(inFileOf: status.size, bootID: Self.bootID)
+      let extent = facts.extent(inFileOf: status.size, bootID: Self.bootID)
     else { return nil }
-    var part = facts.part
-    part.offset = prefix.size
-    return part
+    return facts.part(extent)
   }
 
   private func facts(of name: String) -> PartialFacts? {
@@ -57,6 +55,7 @@ struct KeptParts: Sendable {
     guard let bootID = Self.bootID, let head = ResumeRule.lasting(part.head) else { return nil }
     var start = part
     start.offset = 0
+    start.spans = []
     start.head = head
     // The file contains the bytes of the object that it began with.
     start.object = nil
@@ -80,11 +79,11 @@ struct KeptParts: Sendable {
     return kept
   }
 
-  /// Opens a part to continue at an offset, with the last response's facts; returns its digest too.
+  /// Opens a part to continue at an offset, with the last response's facts; returns its digests too.
   func open(
     _ key: String,
     at part: PartialBody
-  ) throws(Failure) -> (part: KeptPart, prefix: PartPrefix) {
+  ) throws(Failure) -> (part: KeptPart, extent: PartExtent) {
     let name = Self.name(of: key)
     guard let bootID = Self.bootID, let file = locked(name) else { throw Self.lostPart(key) }
     // This process has the lock, so a part that does not fit belongs to no other run.
@@ -93,7 +92,8 @@ struct KeptParts: Sendable {
       facts.part.validator == part.validator,
       part.wholeSize ?? facts.part.wholeSize == facts.part.wholeSize ?? part.wholeSize,
       self.part(name, facts) != nil, let size = try? file.status().size,
-      let prefix = facts.prefix(inFileOf: size, bootID: bootID), prefix.size == part.offset
+      let extent = facts.extent(inFileOf: size, bootID: bootID), extent.size == part.offset,
+      extent.spans.map(\.bounds) == part.spans
     else {
       removeFiles(of: name)
       throw Self.lostPart(key)
@@ -103,7 +103,7 @@ struct KeptParts: Sendable {
     current.part.wholeSize = part.wholeSize ?? facts.part.wholeSize
     // Without room for the new headers, the recorded ones stay valid.
     current.part.head = ResumeRule.lasting(part.head) ?? facts.part.head
-    return (KeptPart(file, name: name, in: folder, current), prefix)
+    return (KeptPart(file, name: name, in: folder, current), extent)
   }
 
   func forget(_ key: String) {

@@ -53,6 +53,11 @@ final class OpenFile: Sendable {
     guard error == 0 else { throw .system(error, deed, path) }
   }
 
+  func write(_ bytes: RawSpan, at offset: Int64, deed: String) throws(Failure) {
+    lseek(number, off_t(offset), SEEK_SET)
+    try write(bytes, deed: deed)
+  }
+
   /// Writes all bytes, or truncates the file again so that a part takes no room.
   func append(_ bytes: RawSpan, after size: Int64, deed: String) throws(Failure) {
     do throws(Failure) {

@@ -1,9 +1,26 @@
 internal import PrefetchCore
 internal import PrefetchCrypto
 
-struct PartPrefix: Hashable {
+/// Certain bytes of a part: the first ones, and spans behind them.
+struct PartExtent: Hashable {
+  struct Span: Hashable {
+    var bounds: Range<Int64>
+    var digest: ContentDigest
+  }
+
   var size: Int64
   var digest: ContentDigest
+  var spans: [Span] = []
+
+  /// End of the last byte.
+  var end: Int64 {
+    spans.last?.bounds.upperBound ?? size
+  }
+
+  /// Number of bytes.
+  var storedSize: Int64 {
+    spans.reduce(size) { $0 + Int64($1.bounds.count) }
+  }
 }
 
 /// Content of a facts file: key of the part and its certain bytes.
@@ -14,8 +31,8 @@ struct PartialFacts: Hashable {
   /// Start of the machine during which the file grew.
   var bootID: String
   /// Bytes written to the file; valid until the machine restarts.
-  var written: PartPrefix?
-  var sealed: PartPrefix?
+  var written: PartExtent?
+  var sealed: PartExtent?
 
   init(key: String, part: PartialBody, bootID: String) {
     self.key = key
@@ -52,8 +69,8 @@ struct PartialFacts: Hashable {
       ),
       bootID: bootID
     )
-    self.written = PartPrefix(written)
-    self.sealed = PartPrefix(sealed)
+    self.written = PartExtent(written)
+    self.sealed = PartExtent(sealed)
     guard sum == checksum else { return nil }
   }
 
@@ -67,12 +84,20 @@ struct PartialFacts: Hashable {
   }
 
   /// Returns the bytes of a body file that can be continued; bytes behind them do not count.
-  func prefix(inFileOf size: Int64, bootID current: String?) -> PartPrefix? {
+  func extent(inFileOf size: Int64, bootID current: String?) -> PartExtent? {
     let trusted = bootID == current ? written ?? sealed : sealed
-    guard let trusted, trusted.size <= size, trusted.size <= part.wholeSize ?? .max else {
+    guard let trusted, trusted.end <= size, trusted.end <= part.wholeSize ?? .max else {
       return nil
     }
     return trusted
+  }
+
+  /// Returns the part with these bytes.
+  func part(_ extent: PartExtent) -> PartialBody {
+    var part = part
+    part.offset = extent.size
+    part.spans = extent.spans.map(\.bounds)
+    return part
   }
 
   private var lines: String {
@@ -114,16 +139,36 @@ struct PartialFacts: Hashable {
   private static let mark = "prefetch-partial/4"
 }
 
-extension PartPrefix {
+extension PartExtent {
   fileprivate init?(_ text: String) {
     let words = text.split(separator: " ")
-    guard words.count == 2, let size = Int64(words[0]), size > 0,
+    guard words.count >= 2, let size = Int64(words[0]), size > 0,
       let digest = ContentDigest(String(words[1]))
     else { return nil }
     self.init(size: size, digest: digest)
+    for word in words.dropFirst(2) {
+      guard let span = Span(word), span.bounds.lowerBound >= end else { return nil }
+      spans.append(span)
+    }
   }
 
   fileprivate var text: String {
-    "\(size) \(digest.hexadecimal)"
+    (["\(size) \(digest.hexadecimal)"] + spans.map(\.text)).joined(separator: " ")
+  }
+}
+
+extension PartExtent.Span {
+  fileprivate init?(_ text: Substring) {
+    let words = text.split(separator: ":")
+    guard words.count == 2, let digest = ContentDigest(String(words[1])) else { return nil }
+    let bounds = words[0].split(separator: "-").map { Int64($0) }
+    guard bounds.count == 2, let start = bounds[0], let end = bounds[1], start < end else {
+      return nil
+    }
+    self.init(bounds: start..<end, digest: digest)
+  }
+
+  fileprivate var text: String {
+    "\(bounds.lowerBound)-\(bounds.upperBound):\(digest.hexadecimal)"
   }
 }

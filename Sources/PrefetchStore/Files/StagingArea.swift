@@ -66,9 +66,9 @@ package final class StagingArea: BodyStaging, Sendable {
       }
       return body
     }
-    let (part, prefix) = try partial.parts.open(key, at: kept)
+    let (part, extent) = try partial.parts.open(key, at: kept)
     var beginning = BodyBeginning()
-    try part.replay(prefix) { chunk in
+    try part.replay(extent) { chunk in
       hasher.update(chunk)
       beginning.append(chunk)
     }
@@ -77,7 +77,7 @@ package final class StagingArea: BodyStaging, Sendable {
       hasher: hasher,
       plan,
       continuing: part,
-      at: kept.offset,
+      at: extent,
       after: beginning
     )
   }
@@ -143,6 +143,12 @@ package final class StagingArea: BodyStaging, Sendable {
       of: size,
       in: partial.folder
     )
+  }
+
+  /// Whether a body of which so many bytes are to come leaves the reserved space.
+  func hasRoom(for bytes: Int64) -> Bool {
+    guard case .disk(let partial, _) = medium else { return false }
+    return freeSpace.hasRoom(for: bytes, in: partial.folder)
   }
 
   func endForSpace(_ written: Int64, _ remove: () -> Void = {}) {

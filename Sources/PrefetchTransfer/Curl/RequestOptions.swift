@@ -196,7 +196,8 @@ extension EasyHandle {
       try headers.add(field.name, field.value)
     }
     if let part = transfer.continued {
-      try headers.add("Range", "bytes=\(part.offset)-")
+      let (start, end) = part.firstHole
+      try headers.add("Range", "bytes=\(start)-\(end.map { String($0 - 1) } ?? "")")
       try headers.add("If-Range", part.validator)
     }
     switch queued.request.method {

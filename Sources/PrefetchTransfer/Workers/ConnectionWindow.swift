@@ -45,6 +45,12 @@ struct ConnectionWindow: Sendable {
     if isFixed { phase = .done }
   }
 
+  /// Most connections that the host may get, as far as is known.
+  var most: Int {
+    let isNear = leastLatency.map { $0 < Self.nearLatency } ?? false
+    return isNear && !isFixed ? min(Self.nearLimit, ceiling) : ceiling
+  }
+
   /// Counts what arrived from the host; `latency` is the time from a request to its response.
   mutating func record(
     bytes: Int64,
@@ -53,10 +59,10 @@ struct ConnectionWindow: Sendable {
     isFull: Bool = true,
     at now: Duration
   ) {
+    if let latency { leastLatency = min(leastLatency ?? latency, latency) }
     if case .done = phase { return }
     if isFull { isBinding = true }
     work += bytes + Int64(responses) * Self.responseWeight
-    if let latency { leastLatency = min(leastLatency ?? latency, latency) }
     guard let leastLatency else { return }
     let step = max(Self.shortestStep, leastLatency)
     switch phase {

@@ -15,13 +15,18 @@ final class Lane {
   private(set) var rates: RateControl?
   /// Received bytes already charged to a rate.
   var chargedSize: Int64 = 0
+  /// Rate of the transfer, see ``HostRates``.
+  var pace: RateWindow
   private(set) var connection: OpenSockets.Connection?
   /// Connection of the last request, mostly used for the next one too.
   private var latest: OpenSockets.Connection?
   /// Whether the request was not sent because unsolicited bytes wait on its connection.
   private(set) var isWithheld = false
   private(set) var startedAt = Instant(milliseconds: 0)
-  var isPaused = false
+  var isPaused = false {
+    didSet { wasPaused = wasPaused || isPaused }
+  }
+  private var wasPaused = false
   /// Uptime at which a paused transfer may continue.
   var resumesAt: Duration = .zero
   var trust = TrustCheck()
@@ -38,6 +43,7 @@ final class Lane {
     self.pool = pool
     handle = try EasyHandle(share: pool.share)
     watch = TransferWatch(settings: pool.options.settings, now: .zero)
+    pace = RateWindow(pool.options.settings.ranges.window)
     try handle.prepare(pool)
     try handle.attach(self)
     if isTraced { handle.trace() }
@@ -61,13 +67,15 @@ final class Lane {
     staging: any BodyStaging,
     heldBy rates: RateControl?
   ) -> RunningTransfer {
-    let transfer = spent ?? RunningTransfer(queued, staging: staging)
+    let settings = pool.options.settings
+    let transfer = spent ?? RunningTransfer(queued, staging: staging, ranges: settings.ranges)
     transfer.restart(queued)
     self.transfer = transfer
     spent = transfer
     origin = queued.assignment.origin
     self.rates = rates
     chargedSize = 0
+    pace = RateWindow(settings.ranges.window)
     connection = nil
     isWithheld = false
     hasOpenedSocket = false
@@ -155,6 +163,17 @@ final class Lane {
     // Pausing is the only action that libcurl allows in a callback.
     rates?.charge(self)
     return true
+  }
+
+  /// Returns whether a rate of ours has paused the transfer since the last call.
+  func wasPausedSinceLastLook() -> Bool {
+    defer { wasPaused = isPaused }
+    return wasPaused
+  }
+
+  /// Leaves the transfer to its body, which outlives this connection.
+  func detach() {
+    spent = nil
   }
 
   func unload() {

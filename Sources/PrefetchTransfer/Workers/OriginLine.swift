@@ -73,6 +73,15 @@ struct OriginLine {
     waitingCount > 0 && activeCount < (sharing == .multiplexed ? streams : connections)
   }
 
+  /// Whether a body may use a further connection, and whether no queued request needs it.
+  var hasFreeConnection: Bool { sharing != .multiplexed && activeCount < connections }
+  var hasSpareConnection: Bool { hasFreeConnection && waitingCount == 0 }
+
+  /// Counts a connection that fetches a range, which was not queued.
+  mutating func recordRange() {
+    activeCount += 1
+  }
+
   private mutating func skipDequeued() {
     while firstWaiting < waiting.count, waiting[firstWaiting] == nil {
       firstWaiting += 1

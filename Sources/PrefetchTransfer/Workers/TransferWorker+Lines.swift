@@ -173,34 +173,43 @@ extension TransferWorker {
   }
 
   mutating func start(_ queued: QueuedRequest) {
+    do throws(Failure) {
+      _ = try send(queued)
+    } catch {
+      releaseSlot(of: queued.assignment.origin)
+      report(TransferResult(.failure(error), figures: TransferFigures()), of: queued)
+    }
+  }
+
+  mutating func send(
+    _ queued: QueuedRequest,
+    for share: RangeShare? = nil
+  ) throws(Failure) -> Lane {
     let origin = queued.assignment.origin
     let isOverHTTP1 = needsHTTP1(queued)
     let pool = pool(of: queued, overHTTP1: isOverHTTP1)
     let options = pool.options
     if lines[origin].isMixed { shutIdle(of: origin, except: pool) }
-    do throws(Failure) {
-      if let objection = pool.objection { throw objection }
-      let lane = try acquireLane(for: origin, in: pool)
-      let heldBy = rates.holds(queued.request) ? rates : nil
-      let transfer = lane.load(queued, staging: staging, heldBy: heldBy)
-      transfer.isOverHTTP1 = isOverHTTP1
-      transfer.triesHTTP3 = !lines[origin].avoidsHTTP3 && options.triesHTTP3(queued.request.url)
-      transfer.mayShareConnection = options.of(queued.request.url.scheme).mayShareConnection
-      try lane.handle.prepare(transfer, options)
-      lane.handle.demandFreshConnection(queued.repetition?.isOnFreshConnection == true)
-      try lane.settleProxy(before: queued.request.url)
-      try multi.add(lane.handle)
-      mustPerform = true
-      lane.watch = TransferWatch(settings: settings, now: .zero)
-      lane.position = running.count
-      lane.mayShareConnection =
-        lines[origin].sharing != .single || (lines[origin].isMixed && transfer.mayShareConnection)
-      if lane.mayShareConnection { sharingCount += 1 }
-      running.append(lane)
-    } catch {
-      releaseSlot(of: origin)
-      report(TransferResult(.failure(error), figures: TransferFigures()), of: queued)
-    }
+    if let objection = pool.objection { throw objection }
+    let lane = try acquireLane(for: origin, in: pool)
+    let heldBy = rates.holds(queued.request) ? rates : nil
+    let transfer = lane.load(queued, staging: staging, heldBy: heldBy)
+    if let share { transfer.join(share) }
+    transfer.isOverHTTP1 = isOverHTTP1
+    transfer.triesHTTP3 = !lines[origin].avoidsHTTP3 && options.triesHTTP3(queued.request.url)
+    transfer.mayShareConnection = options.of(queued.request.url.scheme).mayShareConnection
+    try lane.handle.prepare(transfer, options)
+    lane.handle.demandFreshConnection(queued.repetition?.isOnFreshConnection == true)
+    try lane.settleProxy(before: queued.request.url)
+    try multi.add(lane.handle)
+    mustPerform = true
+    lane.watch = TransferWatch(settings: settings, now: .zero)
+    lane.position = running.count
+    lane.mayShareConnection =
+      lines[origin].sharing != .single || (lines[origin].isMixed && transfer.mayShareConnection)
+    if lane.mayShareConnection { sharingCount += 1 }
+    running.append(lane)
+    return lane
   }
 
   /// Returns an idle lane, if possible the origin's last one, which needs the least change.
@@ -236,6 +245,7 @@ extension TransferWorker {
         report(TransferResult(notSent: Self.cancellation(of: queued.request)), of: queued)
       }
     }
+    endRanges(of: ids, Self.cancellation)
     for lane in running {
       guard let transfer = lane.transfer, ids.contains(transfer.request.id) else { continue }
       settle(

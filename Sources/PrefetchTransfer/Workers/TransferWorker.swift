@@ -24,10 +24,15 @@ struct TransferWorker {
   var pools: ConnectionPools
   let rates: RateControl
   let slots: Locked<WireSlots>
+  let hosts: Locked<HostRates>
   private let silence: Locked<SummedSilence>
   var lines: [OriginLine] = []
   var running: [Lane] = []
   var idle: [[Lane]] = [[]]
+  /// Bodies that arrive over several connections.
+  var ranged: [RangedBody] = []
+  /// Whether bytes of such a body wait for their hashing.
+  var isHashing = false
   /// Origins whose queues wait for a shared slot, in turn.
   var starved: [Int] = []
   var waitingCount = 0
@@ -50,6 +55,7 @@ struct TransferWorker {
     reports: Mailbox<WorkerReport>,
     buckets: Locked<RateBuckets>,
     slots: Locked<WireSlots>,
+    hosts: Locked<HostRates>,
     silence: Locked<SummedSilence>
   ) throws(Failure) {
     self.number = number
@@ -59,6 +65,7 @@ struct TransferWorker {
     self.orders = orders
     self.reports = reports
     self.slots = slots
+    self.hosts = hosts
     self.silence = silence
     outgoing = WorkerReport(worker: number)
     rates = RateControl(buckets)
@@ -80,13 +87,15 @@ struct TransferWorker {
       startStarved()
       if mustPerform { perform() }
       inspect()
+      serveRanges()
       wakeWaiting()
       postReports()
-      if !mustPerform { sleep() }
+      if !mustPerform, !isHashing { sleep() }
     }
+    let reason = Failure(.cancelled, "the run ended")
+    endRanges(of: Set(ranged.map(\.first.request.id))) { _ in reason }
     for lane in running {
       multi.remove(lane.handle)
-      let reason = Failure(.cancelled, "the run ended")
       _ = lane.transfer?.result(.brokenOff(reason), TransferFigures())
     }
   }
@@ -184,10 +193,14 @@ struct TransferWorker {
       guard
         let failure = lane.watch.overdue(transfer, at: now)
           ?? lane.watch.exhausted(transfer, silence, at: now)
-      else { continue }
+      else {
+        considerRanges(lane, transfer, at: now)
+        continue
+      }
       transfer.giveUp(failure)
       settle(lane, .concluded(nil))
     }
+    steerRanges(at: now)
   }
 
   private mutating func sleep() {
@@ -236,37 +249,14 @@ struct TransferWorker {
 
   mutating func settle(_ lane: Lane, _ completion: RunningTransfer.Completion) {
     guard let transfer = lane.transfer else { return }
+    if let share = transfer.share { return settle(lane, share, completion) }
     let queued = transfer.queued
     let version = transfer.version
-    var figures = TransferFigures()
-    figures.version = version
-    figures.started = lane.startedAt
-    lane.handle.measure(&figures, receivedSize: transfer.receivedSize)
-    // libcurl reads the clock only at events.
     let isCut = if case .brokenOff = completion { true } else { transfer.isGivenUp }
-    if isCut {
-      figures.total = max(figures.total ?? .zero, Uptime.wallTime() - lane.startedAt)
-    }
-    figures.requestCount =
-      max(transfer.requestCount, version == nil ? 0 : 1)
-    if let repetition = queued.repetition {
-      figures.requestCount += repetition.requestCount
-      figures.wireBytes += repetition.wireBytes
-    }
-    figures.unexpectedKey = lane.pool.unexpectedKey(of: lane.origin)
-    figures.trace = lane.trace
+    let figures = figures(of: lane, transfer, isCut: isCut)
     recordArrival(of: transfer, on: lane, figures)
     var result = transfer.result(completion, figures)
-    lane.rates?.end(lane)
-    multi.remove(lane.handle)
-    running[running.count - 1].position = lane.position
-    running.swapAt(lane.position, running.count - 1)
-    running.removeLast()
-    if lane.mayShareConnection { sharingCount -= 1 }
-    lane.unload()
-    // A handle removed while paused might start its next transfer paused.
-    let pool = lane.pool.number
-    if !lane.isPaused, idle[pool].count < Self.idleLaneLimit { idle[pool].append(lane) }
+    remove(lane)
     let origin = lane.origin
     if transfer.triesHTTP3 || lines[origin].avoidsHTTP3 {
       let lesson = lines[origin].recordHTTP3(
@@ -287,6 +277,45 @@ struct TransferWorker {
     if let version {
       lines[origin].recordResponse(isTextual: version.isTextual)
     }
+    conclude(result, of: queued, from: origin)
+  }
+
+  func figures(of lane: Lane, _ transfer: RunningTransfer, isCut: Bool) -> TransferFigures {
+    let version = transfer.version
+    var figures = TransferFigures()
+    figures.version = version
+    figures.started = lane.startedAt
+    lane.handle.measure(&figures, receivedSize: transfer.receivedSize)
+    // libcurl reads the clock only at events.
+    if isCut {
+      figures.total = max(figures.total ?? .zero, Uptime.wallTime() - lane.startedAt)
+    }
+    figures.requestCount =
+      max(transfer.requestCount, version == nil ? 0 : 1)
+    if let repetition = transfer.queued.repetition {
+      figures.requestCount += repetition.requestCount
+      figures.wireBytes += repetition.wireBytes
+    }
+    figures.unexpectedKey = lane.pool.unexpectedKey(of: lane.origin)
+    figures.trace = lane.trace
+    return figures
+  }
+
+  mutating func remove(_ lane: Lane) {
+    lane.rates?.end(lane)
+    multi.remove(lane.handle)
+    running[running.count - 1].position = lane.position
+    running.swapAt(lane.position, running.count - 1)
+    running.removeLast()
+    if lane.mayShareConnection { sharingCount -= 1 }
+    lane.unload()
+    // A handle removed while paused might start its next transfer paused.
+    let pool = lane.pool.number
+    if !lane.isPaused, idle[pool].count < Self.idleLaneLimit { idle[pool].append(lane) }
+  }
+
+  /// Passes the end of a transfer to the loop, as an outcome where its order foresaw it.
+  mutating func conclude(_ result: TransferResult, of queued: QueuedRequest, from origin: Int) {
     if let order = queued.request.expectedOutcome,
       let outcome = order.outcome(
         of: result.outcome,

@@ -91,6 +91,24 @@ struct WireSlots: Sendable {
     limit / workers + (worker < limit % workers ? 1 : 0)
   }
 
+  /// Takes a slot for a request that can also do without one, unless a worker waits for slots.
+  ///
+  /// Ranges find their number themselves, so that the window bounds them only nearby.
+  mutating func acquireSpare(_ worker: Int, host: Int, knowing known: Int) -> Bool {
+    guard known == count(of: host), total < limit, !isWaiting.contains(true),
+      !isCalled.contains(true),
+      hosts[host].held.reduce(0, +) < hosts[host].window.most
+    else { return false }
+    held[worker] += 1
+    total += 1
+    hosts[host].held[worker] += 1
+    return true
+  }
+
+  func isAnotherWaiting(_ worker: Int) -> Bool {
+    isWaiting.indices.contains { $0 != worker && isWaiting[$0] }
+  }
+
   mutating func giveBack(_ worker: Int, host: Int) {
     held[worker] -= 1
     total -= 1
@@ -134,6 +152,11 @@ struct WireSlots: Sendable {
     hosts[host].troubles += 1
     hosts[host].window.recordTrouble(at: now)
     return hosts[host].window.limit
+  }
+
+  mutating func count(of host: Int) -> Int {
+    while hosts.count <= host { hosts.append(newHost) }
+    return hosts[host].troubles
   }
 
   private func isAnotherOwed(_ worker: Int) -> Bool {
