@@ -10,7 +10,7 @@ struct SpareConnectionTests {
     _ slots: inout WireSlots,
     host: Int = 0,
     knowing known: Int = 0,
-    _ location: SourceLocation = #_sourceLocation
+    _ location: Testing.SourceLocation = #_sourceLocation
   ) {
     let isGranted = slots.acquireSpare(0, host: host, knowing: known)
     #expect(isGranted == isExpected, sourceLocation: location)
@@ -25,10 +25,10 @@ struct SpareConnectionTests {
     #expect(slots.acquire(1, host: 0, knowing: 0) == .full)
     #expect(slots.isAnotherWaiting(0))
     #expect(!slots.isAnotherWaiting(1))
-    slots.giveBack(0)
+    slots.giveBack(0, host: 0)
     expectSpare(false, &slots)
     #expect(slots.acquire(1, host: 0, knowing: 0) == .granted)
-    slots.giveBack(0)
+    slots.giveBack(0, host: 0)
     slots.call(1)
     expectSpare(false, &slots)
     slots.clearCall(1)

@@ -121,9 +121,7 @@ final class TreeFilling {
   /// Records a file's failure; rethrows one that would meet the next file as well.
   func recordFailure(_ failure: Failure, of file: TreeFile) throws(Failure) {
     if [.diskFull, .unsupported, .cancelled].contains(failure.code) { throw failure }
-    if failure.code == .permission, !folders.root.isWritable {
-      throw Self.unwritable(plan.rules.folder)
-    }
+    if failure.code == .permission, !folders.root.isWritable { throw failure }
     outcome.troubles.append(.init(name: file.name, url: file.url, failure: failure))
   }
 
@@ -195,14 +193,6 @@ final class TreeFilling {
   /// Limit of a batch: each batch costs a commit and a flush, each file one or two descriptors.
   static let mostPending = max(64, min(1024, DescriptorLimit.current / 8))
   static let mostPendingBytes: Int64 = 64 << 20
-
-  /// Returns the failure for a folder in which nothing can be made, such as an empty mount point.
-  static func unwritable(_ path: String) -> Failure {
-    Failure(
-      .permission,
-      "`\(path)` cannot be written to, and files are missing there; mount the disk that belongs there, or let this user write"
-    )
-  }
 
   static func foreign(_ path: String, _ reason: String) -> Failure {
     Failure(.failed, "`\(path)` stays as it is: \(reason); move it away to have the item there")
