@@ -10,7 +10,7 @@ struct SpareConnectionTests {
     _ slots: inout WireSlots,
     host: Int = 0,
     knowing known: Int = 0,
-    _ location: SourceLocation = #_sourceLocation
+    _ location: Testing.SourceLocation = #_sourceLocation
   ) {
     let isGranted = slots.acquireSpare(0, host: host, knowing: known)
     #expect(isGranted == isExpected, sourceLocation: location)
@@ -55,6 +55,9 @@ struct SpareConnectionTests {
     hosts.record(20, of: b, host: 0, at: .seconds(2))
     #expect(hosts.fastest(of: 0, except: c, at: .seconds(2)) == 20)
     #expect(hosts.fastest(of: 0, except: c, at: .seconds(8)) == nil)
+    hosts.record(nil, of: a, host: 0, at: .seconds(9))
+    #expect(hosts.fastest(of: 0, except: c, at: .seconds(10)) == 0)
+    #expect(hosts.fastest(of: 0, except: c, at: .seconds(11)) == nil)
     #expect(!hosts.refusesRanges(of: 0))
     hosts.refuseRanges(of: 0)
     #expect(hosts.refusesRanges(of: 0))

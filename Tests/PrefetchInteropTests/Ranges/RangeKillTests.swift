@@ -1,4 +1,5 @@
 @unsafe @preconcurrency import Glibc
+import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
