@@ -32,7 +32,7 @@ package struct RangeRule: Hashable, Sendable {
     package var connections: Int
     /// Whether each connection has brought bytes.
     package var isEachMoving = true
-    /// Rate of the fastest other connection to the host; nil without one.
+    /// Rate of the fastest other body from the host, zero if unknown; nil without another body.
     package var fastestOther: Int64?
 
     package init(received: Int64, rest: Int64, connections: Int) {
@@ -159,6 +159,8 @@ package struct RateWindow: Hashable, Sendable {
   package init(_ length: Duration) {
     self.length = length
   }
+
+  package var hasBegun: Bool { beginning != nil }
 
   /// Returns the bytes a second since the window began, once it is over; then the next one begins.
   package mutating func rate(of size: Int64, at now: Duration) -> Int64? {

@@ -27,7 +27,9 @@ extension TransferWorker {
     }
     let id = transfer.request.id
     let origin = lane.origin
-    if let rate = lane.pace.rate(of: transfer.arrivedSize, at: now) {
+    let isFirstLook = !lane.pace.hasBegun
+    let rate = lane.pace.rate(of: transfer.arrivedSize, at: now)
+    if isFirstLook || rate != nil {
       hosts.withLock { $0.record(rate, of: id, host: origin, at: now) }
     }
     guard lines[origin].hasSpareConnection, var rule = transfer.rule ?? transfer.rangeRule()

@@ -35,6 +35,7 @@ final class RangeOrigin: Sendable {
     self.body = body
     let count = Mutex(0)
     server = try LoopbackServer { request in
+      if request.headers["If-None-Match"] == Self.tag { return .raw("HTTP/1.1 304 Same\r\n\r\n") }
       guard let range = request.headers["Range"].flatMap({ Self.bounds($0, body.count) }) else {
         return Self.script(200, headers, body[...], rate)
       }

@@ -181,12 +181,15 @@ struct RangeTests {
     #expect(try fetch(origin).count == 1)
   }
 
-  @Test("A wrong answer among right ones leaves one connection", arguments: Fault.allCases)
+  @Test(
+    "A wrong answer among right ones leaves one connection",
+    arguments: [Fault.whole, .changed, .otherBounds, .busy]
+  )
   func refusedLater(_ fault: Fault) throws {
     let origin = try RangeOrigin(mebibytes: 160, rate: 30) { $0 == 2 ? fault.answer : nil }
     configure(origin)
     // The first connection alone can bring the rest of a body that has changed on the server.
-    let hasChanged = [.changed, .otherTag].contains(fault)
+    let hasChanged = fault == .changed
     let ranges = try fetch(origin, excess: hasChanged ? 0.3 : 0.1)
     #expect(ranges.count >= 2)
     #expect(origin.server.peakConnectionCount <= 4)
