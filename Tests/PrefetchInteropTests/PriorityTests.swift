@@ -30,8 +30,8 @@ struct PriorityTests {
     }
   }
 
-  /// Every place that a host has by default.
-  static let slots = 4
+  /// Connections that a run finds for a host nearby.
+  static let slots = 6
   static let order = ["one", "fifty", "none"]
 
   private let home: Home
