@@ -20,15 +20,15 @@ final class RunningTransfer {
   private(set) var queued: QueuedRequest
   private(set) var isContinuing = false
   private let staging: any BodyStaging
-  private let ranges: RangeLimits
+  let ranges: RangeLimits
   private let parser = ResponseHeadParser()
   /// Head of the response; outdated while `version` is nil.
-  private var head: ResponseHead?
+  private(set) var head: ResponseHead?
   private(set) var version: ResponseHead.Version?
-  private var use = BodyUse.dropped
+  private(set) var use = BodyUse.dropped
   /// Sink of the body; a closed sink may be reused for the next body.
-  private var sink: (any BodySink)?
-  private var isSinkOpen = false
+  private(set) var sink: (any BodySink)?
+  private(set) var isSinkOpen = false
   private(set) var failure: Failure?
   private(set) var upload: Upload?
   /// Decoded bytes of a wanted body.
@@ -53,7 +53,7 @@ final class RunningTransfer {
   /// Whether anything arrived since ``TransferWatch`` cleared it.
   var hasActivity = false
   /// Range of a body that arrives over several connections; nil for any other body.
-  private(set) var share: RangeShare?
+  var share: RangeShare?
   /// Rule that may give the body more connections; nil until enough bytes arrived.
   var rule: RangeRule?
 
@@ -240,80 +240,6 @@ final class RunningTransfer {
     hasExcess = true
   }
 
-  // MARK: Ranges
-
-  /// Size of a body that may arrive over several connections; nil for any other body.
-  private var rangedSize: Int64? {
-    guard failure == nil, share == nil, version?.isTextual == true, queued.allowances.isEmpty,
-      isSinkOpen, case .get = request.method, let tag = resumption.part?.validator,
-      Validators.isStrong(tag)
-    else { return nil }
-    if case .whole = use {
-      guard case .length? = head?.framing else { return nil }
-    }
-    return announcedSize
-  }
-
-  /// Returns the rule for a large body that other connections could help with; else nil.
-  func rangeRule() -> RangeRule? {
-    guard let rangedSize, rangedSize >= ranges.smallestBody else { return nil }
-    return RangeRule(ranges)
-  }
-
-  /// State of the body for its rule while one connection brings it.
-  var observation: RangeRule.Observation {
-    RangeRule.Observation(
-      received: arrivedSize,
-      rest: (announcedSize ?? bodySize) - bodySize,
-      connections: 1
-    )
-  }
-
-  /// Validator of the body, which each range names.
-  var rangeTag: String? { resumption.part?.validator }
-
-  /// Lets other connections bring ranges of this body; nil if its bytes must arrive in order.
-  func beginRanges(under rule: RangeRule) -> RangedBody? {
-    guard let size = rangedSize, (sink as? any RangeSink)?.beginRanges() == true else { return nil }
-    let body = RangedBody(self, RangeMap(size: size, received: bodySize), rule)
-    share = RangeShare(body, from: 0, responseEnd: size)
-    return body
-  }
-
-  /// Fills the holes of a kept part, over one connection at first.
-  private func shareKeptPart() {
-    guard let part = use.kept, !part.spans.isEmpty, let size = part.wholeSize else { return }
-    let limits = queued.allowances.isEmpty ? ranges : RangeLimits()
-    let body = RangedBody(self, RangeMap(size: size, keeping: part), RangeRule(limits))
-    let (start, end) = part.firstHole
-    if case .rest = use { body.map.begin(at: start) }
-    share = RangeShare(body, from: start, responseEnd: end ?? size)
-  }
-
-  func join(_ share: RangeShare) {
-    self.share = share
-  }
-
-  func rangeSink() throws(Failure) -> any RangeSink {
-    guard let sink = try openSink() as? any RangeSink else {
-      throw Failure(.internal, "a body with holes in a store without them")
-    }
-    return sink
-  }
-
-  func leaveRanges() {
-    share = nil
-  }
-
-  /// Suspends the body and returns its kept part.
-  func suspendRanges() -> PartialBody? {
-    defer {
-      sink = nil
-      isSinkOpen = false
-    }
-    return keptPart()
-  }
-
   // MARK: The end
 
   /// Ends the transfer with a failure, unless the response is complete or its body unwanted.
@@ -374,6 +300,15 @@ final class RunningTransfer {
     }
   }
 
+  /// Suspends the body and returns its kept part.
+  func suspendRanges() -> PartialBody? {
+    defer {
+      sink = nil
+      isSinkOpen = false
+    }
+    return keptPart()
+  }
+
   private func response(_ fault: Failure?) throws(Failure) -> TransferResponse {
     if let failure { throw failure }
     guard version != nil, let head else { throw fault ?? failures.lostHead }
@@ -428,7 +363,7 @@ final class RunningTransfer {
 
   // MARK: Rules
 
-  private var bodySize: Int64 {
+  var bodySize: Int64 {
     share?.body.map.receivedSize ?? (use.kept?.offset ?? 0) + arrivedSize
   }
 
@@ -465,7 +400,7 @@ final class RunningTransfer {
     return false
   }
 
-  private var announcedSize: Int64? {
+  var announcedSize: Int64? {
     switch use {
     case .whole: head?.announcedLength
     case .rest(let part): part.wholeSize
@@ -488,7 +423,7 @@ final class RunningTransfer {
     )
   }
 
-  private func openSink() throws(Failure) -> any BodySink {
+  func openSink() throws(Failure) -> any BodySink {
     if isSinkOpen, let sink { return sink }
     var plan = BodyPlan(
       expectedSize: announcedSize ?? (use.isCoded ? nil : request.expectedSize),
@@ -513,7 +448,7 @@ final class RunningTransfer {
     }
   }
 
-  private var resumption: BodyPlan.Resumption {
+  var resumption: BodyPlan.Resumption {
     switch use {
     case .whole(mayBreakOff: true):
       guard let head else { return .unknown }

@@ -326,13 +326,6 @@ package struct TransferFigures: Hashable, Sendable {
 
   package init() {}
 
-  /// Adds the messages of another request for the same body.
-  package mutating func add(_ other: TransferFigures) {
-    requestCount += other.requestCount
-    wireBytes += other.wireBytes
-    requestBytes = requestBytes.map { $0 + (other.requestBytes ?? 0) } ?? other.requestBytes
-  }
-
   var isRemarkable: Bool {
     lesson != nil || unexpectedKey != nil || requestCount > 1
   }

@@ -1,6 +1,6 @@
 internal import PrefetchCore
 
-/// One connection's range of a body that arrives over several connections.
+/// Range that one connection fetches of a body that arrives over several.
 final class RangeShare {
   /// Answer other than the requested range.
   enum Refusal {

@@ -129,3 +129,12 @@ final class RangedBody {
     map.forget(except: start)
   }
 }
+
+extension TransferFigures {
+  /// Adds the messages of another request for the same body.
+  fileprivate mutating func add(_ other: TransferFigures) {
+    requestCount += other.requestCount
+    wireBytes += other.wireBytes
+    requestBytes = requestBytes.map { $0 + (other.requestBytes ?? 0) } ?? other.requestBytes
+  }
+}

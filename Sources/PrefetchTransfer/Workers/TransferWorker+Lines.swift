@@ -194,7 +194,7 @@ extension TransferWorker {
     let lane = try acquireLane(for: origin, in: pool)
     let heldBy = rates.holds(queued.request) ? rates : nil
     let transfer = lane.load(queued, staging: staging, heldBy: heldBy)
-    if let share { transfer.join(share) }
+    transfer.share = share
     transfer.isOverHTTP1 = isOverHTTP1
     transfer.triesHTTP3 = !lines[origin].avoidsHTTP3 && options.triesHTTP3(queued.request.url)
     transfer.mayShareConnection = options.of(queued.request.url.scheme).mayShareConnection

@@ -250,7 +250,7 @@ extension TransferWorker {
       case .refused(let response):
         TransferResult(.success(response), figures: figures, partial: first.suspendRanges())
       }
-    first.leaveRanges()
+    first.share = nil
     conclude(result, of: first.queued, from: body.origin)
   }
 
