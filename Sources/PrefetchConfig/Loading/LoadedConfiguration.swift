@@ -20,7 +20,7 @@ package struct LoadedConfiguration: Sendable {
   package var documents: [String: [UInt8]] = [:]
   /// Keys that files, variables and options set.
   var keys: Set<String> = []
-  /// The same of each segment, in order.
+  /// Set keys of each segment, in order.
   var segmentKeys: [Set<String>] = []
 
   /// Effective configuration: sorted keys, base units, masked secrets; as costly as loading.

@@ -72,13 +72,13 @@ final class RangedBody {
       firstFigures = figures
       lane.detach()
     } else {
-      otherFigures.add(figures)
+      otherFigures = otherFigures.adding(figures)
     }
   }
 
   func figures(at now: Instant) -> TransferFigures {
     var figures = firstFigures ?? TransferFigures()
-    figures.add(otherFigures)
+    figures = figures.adding(otherFigures)
     if let started = figures.started { figures.total = max(figures.total ?? .zero, now - started) }
     return figures
   }
@@ -131,10 +131,12 @@ final class RangedBody {
 }
 
 extension TransferFigures {
-  /// Adds the messages of another request for the same body.
-  fileprivate mutating func add(_ other: TransferFigures) {
-    requestCount += other.requestCount
-    wireBytes += other.wireBytes
-    requestBytes = requestBytes.map { $0 + (other.requestBytes ?? 0) } ?? other.requestBytes
+  /// Returns the figures with the messages of another request for the same body.
+  fileprivate func adding(_ other: TransferFigures) -> TransferFigures {
+    var sum = self
+    sum.requestCount += other.requestCount
+    sum.wireBytes += other.wireBytes
+    sum.requestBytes = requestBytes.map { $0 + (other.requestBytes ?? 0) } ?? other.requestBytes
+    return sum
   }
 }

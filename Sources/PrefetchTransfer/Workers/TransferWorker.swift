@@ -353,7 +353,7 @@ struct TransferWorker {
     reportWindow(of: lane.origin, limit)
   }
 
-  /// Tells the loop how many connections the host gets, which hands out no more requests.
+  /// Reports to the loop how many connections the host gets, for the requests that it hands out.
   mutating func reportWindow(of origin: Int, _ limit: Int?) {
     guard settings.findsConnections, let limit else { return }
     outgoing.found(limit, of: origin)
