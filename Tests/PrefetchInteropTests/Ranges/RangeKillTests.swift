@@ -5,14 +5,11 @@ import Testing
 
 @Suite("A killed body of several ranges", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct RangeKillTests {
-  /// Bytes that may be written, but not recorded, or on their way at a kill.
-  private static let loss = 12 << 20
-
   @Test("A body that was killed at any moment is resumed with its holes, over any number of ranges")
   func killed() throws {
     let home = try Home(isInMemory: true)
     var random = SeededRandom(11)
-    let origin = try RangeOrigin(mebibytes: 128, rate: 60)
+    let origin = try RangeOrigin(mebibytes: 160, rate: 60)
     home.configure(
       """
       segments: [{ name: basics, urls: ["\(origin.url)"] }]
@@ -43,7 +40,8 @@ struct RangeKillTests {
       #expect(later.first?.headers["If-Range"] == RangeOrigin.tag, "round \(round)")
       if later.count > 1 { resumedHoles += 1 }
       let total = origin.server.sentByteCount - first
-      #expect(total <= origin.body.count + Self.loss, "round \(round): \(total)")
+      // Bytes in the buffers of connections are lost at a kill.
+      #expect(total <= origin.body.count / 10 * 11, "round \(round): \(total)")
     }
     #expect(resumedHoles > 0)
   }
