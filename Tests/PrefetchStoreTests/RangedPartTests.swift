@@ -168,9 +168,9 @@ struct RangedPartTests {
     plan.heedsFreeDisk = true
     let sink = try #require(try store.beginBody(plan) as? any RangeSink)
     try write(0..<2_000_000, to: sink)
-    store.keepFree(.max / 2)
+    store.staging.keepFree(.max / 2)
     #expect(!sink.beginRanges())
-    store.keepFree(0)
+    store.staging.keepFree(0)
     #expect(sink.beginRanges())
   }
 
