@@ -157,6 +157,23 @@ struct RangedPartTests {
     #expect(try store.partials().isEmpty)
   }
 
+  @Test("A body whose rest would take reserved space arrives in order")
+  func reservedSpace() throws {
+    let store = try open()
+    var plan = BodyPlan(
+      expectedSize: Int64(Self.size),
+      partialKey: Self.key,
+      resumption: .with(Self.described)
+    )
+    plan.heedsFreeDisk = true
+    let sink = try #require(try store.beginBody(plan) as? any RangeSink)
+    try write(0..<2_000_000, to: sink)
+    store.staging.keepFree(.max / 2)
+    #expect(!sink.beginRanges())
+    store.staging.keepFree(0)
+    #expect(sink.beginRanges())
+  }
+
   @Test("Forgotten spans are no part any more, and their bytes arrive again in order")
   func forgotten() throws {
     let store = try open()

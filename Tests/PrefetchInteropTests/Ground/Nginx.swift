@@ -35,6 +35,8 @@ final class Nginx {
     var isCoding = false
     /// Whether PUT stores a file and creates its folders.
     var acceptsFiles = false
+    /// Megabytes a second for each response; nil for no limit.
+    var rate: Int?
     /// Further addresses of this machine to listen on.
     var addresses: [String] = []
 
@@ -154,6 +156,7 @@ final class Nginx {
     for address in options.addresses {
       lines.append("listen \(address):\(port)\(options.certificate == nil ? "" : " ssl http2");")
     }
+    if let rate = options.rate { lines.append("limit_rate \(rate)m;") }
     if options.acceptsFiles {
       lines += ["dav_methods PUT;", "create_full_put_path on;", "client_max_body_size 0;"]
     }
