@@ -14,7 +14,7 @@ enum FormatDetection {
     case .page:
       // A Python package index may answer with an HTML page, which its reader understands.
       if case .packageIndex = source.documentRole { return .packageIndex }
-      throw Failure(.manifestGuard, "it is an HTML page, not the expected file")
+      throw ManifestGuard.pageFailure
     case .binary(let words): throw Failure(.manifestInvalid, words)
     case .kind, .syntax: break
     }

@@ -258,6 +258,38 @@ struct LastListTests {
   }
 
   @Test(
+    "A new list counts though its signature has the time of the last one",
+    .enabled(if: Tool.isInstalled("minisign"), "needs minisign")
+  )
+  func signatureOfOneTime() throws {
+    try #require(home.tool("minisign", "-G", "-W", "-p", "pub", "-s", "key").status == 0)
+    let key = try #require(home.read("pub")?.split(separator: "\n").last)
+    func put(_ names: String...) throws {
+      let items = try names.map { #"{"url": "\#(try server.url("/\($0)"))"}"# }
+      home.write(
+        """
+        {"format": "prefetch-manifest", "version": 1, "generated": "2026-02-02T00:00:00Z",
+         "expires": "2099-01-01T00:00:00Z", "items": [\(items.joined(separator: ", "))]}
+        """,
+        to: "list"
+      )
+      try #require(home.run("manifest", "sign", "list", "--key", "key").status == 0)
+      site["/list"] = Site.Page(try #require(home.read("list")), headers: Self.stale)
+      site["/list.minisig"] = Site.Page(
+        Array(try #require(home.read("list.minisig")).utf8),
+        lastModified: "Mon, 02 Feb 2026 00:00:00 GMT"
+      )
+    }
+    try declare("manifest_keys: [\"\(key)\"]")
+    try put("a")
+    try #require(home.run("run").status == 0)
+    try put("a", "b")
+    let run = try home.run("run")
+    #expect(run.status == 0, "\(run)")
+    #expect(home.read("tree/b") == "first b")
+  }
+
+  @Test(
     "The last good list stays in force when a signed list is older, and only digests are fetched",
     .enabled(if: Tool.isInstalled("minisign"), "needs minisign")
   )

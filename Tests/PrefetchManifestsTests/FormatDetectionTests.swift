@@ -192,7 +192,10 @@ import Testing
         "it is XML that begins with `<p>`, which is an unknown format"
       ),
       ("<!-- ", .manifestInvalid, "it looks like XML, which is an unknown format"),
-      ("<!doctype HTML>\n<p>", .manifestGuard, "it is an HTML page, not the expected file"),
+      (
+        "<!doctype HTML>\n<p>", .manifestGuard,
+        "it is an HTML page, not the list; open its URL in a browser to see what the server says"
+      ),
       ("PK\u{3}\u{4}", .manifestInvalid, "it is a zip archive"),
       ("a\0b", .manifestInvalid, "it is not text, but holds zeros"),
     ] as [(String, ErrorCode, String)]

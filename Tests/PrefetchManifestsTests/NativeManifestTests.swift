@@ -208,7 +208,12 @@ import Testing
     ]
   )
   func htmlPages(text: String) {
-    #expect(throws: Failure(.manifestGuard, "it is an HTML page, not the expected file")) {
+    #expect(
+      throws: Failure(
+        .manifestGuard,
+        "it is an HTML page, not the list; open its URL in a browser to see what the server says"
+      )
+    ) {
       try Self.read(text).get()
     }
   }

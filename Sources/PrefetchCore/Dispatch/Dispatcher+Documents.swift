@@ -23,7 +23,11 @@ extension Dispatcher {
       return useStored(number, status: .skipped)
     }
     if document.offered == nil { documents[number].offered = offer(ofDocument: number) }
-    let stored = policy.refetchesAll ? nil : documents[number].offered ?? document.stored
+    // A signature is asked for when its list is new or the stored one does not fit, so a stored
+    // one that a server confirms would be the wrong one.
+    let stored =
+      policy.refetchesAll || document.isSignature
+      ? nil : documents[number].offered ?? document.stored
     let declaration = segments[index].declaration
     let headers = Self.ownHeaders(of: document, declaration)
     var exchange = Exchange(
@@ -195,6 +199,9 @@ extension Dispatcher {
       )
     }
     var failure = given
+    if failure.code == .gone, !document.isSignature {
+      failure.message += "; correct its URL, or ask the publisher of the list"
+    }
     if let url = document.url {
       switch document.role {
       case .manifest: break

@@ -6,6 +6,11 @@ package enum ManifestExpiry: String, Hashable, Sendable, CaseIterable {
 
 /// Protects a cache from a faulty manifest that would replace the last good one.
 package enum ManifestGuard {
+  package static let pageFailure = Failure(
+    .manifestGuard,
+    "it is an HTML page, not the list; open its URL in a browser to see what the server says"
+  )
+
   /// Returns the objection to pages and media in place of a manifest; indexes may be pages.
   package static func objection(
     toType mime: String,
@@ -13,11 +18,11 @@ package enum ManifestGuard {
   ) -> Failure? {
     if case .packageIndex = document?.kind { return nil }
     if mime == "text/html" || mime == "application/xhtml" {
-      return Failure(.manifestGuard, "it is an HTML page, not the expected file")
+      return pageFailure
     }
     let isForeign = ["image/", "audio/", "video/", "font/"].contains { mime.hasPrefix($0) }
     guard isForeign || ["text/css", "text/javascript"].contains(mime) else { return nil }
-    return Failure(.manifestGuard, "its type is `\(mime)`, which no manifest has")
+    return Failure(.manifestGuard, "its type is `\(mime)`, which no list has; correct its URL")
   }
 
   package static func objection(

@@ -173,18 +173,7 @@ package final class PublishedTrees: TreePublisher, FileAdopter {
     try record.set(tree)
     defer { finish(filling, &outcome) }
     try filling.fill()
-    let isNews = known == nil || plan.rules.adopts
-    if isNews, !filling.othersFiles.isEmpty {
-      outcome.warnings.append(Self.ofOthers(filling.othersFiles, plan.rules))
-    }
-    let servingCount = filling.servingCount - filling.othersFiles.count
-    if known == nil, servingCount > 0 {
-      outcome.warnings.append(Self.unrecorded(servingCount, plan.rules))
-    }
-    if !filling.leftPaths.isEmpty { outcome.warnings.append(Self.left(filling.leftPaths)) }
-    if !filling.replacedPaths.isEmpty {
-      outcome.warnings.append(Self.replaced(filling.replacedPaths))
-    }
+    outcome.warnings += filling.foreign.warnings(plan.rules, isFirst: known == nil)
     guard filling.outcome.troubles.isEmpty else { return }
     if isDurable, filling.outcome.created > 0 { try filling.folders.root.synchronizeFileSystem() }
     let hasChanged = filling.outcome.created + filling.outcome.removed > 0
@@ -246,60 +235,6 @@ package final class PublishedTrees: TreePublisher, FileAdopter {
       neighbours.append(neighbour)
     }
     return neighbours.filter(\.isAlive) + neighbours.filter { !$0.isAlive }
-  }
-
-  private static func unrecorded(_ count: Int, _ rules: PublishingRules) -> Diagnostic {
-    Diagnostic(
-      "publish.not-recorded",
-      "`\(rules.folder)` already held \(count) of the files, and no record says that prefetch put them there "
-        + "(the state may be lost): they are used as they are, and will not be deleted when the list drops them",
-      severity: .warning,
-      hint: rules.mirror == nil
-        ? "delete them and run `prefetch publish` to have prefetch's own"
-        : rules.adopts
-          ? "delete them and mirror again to have prefetch's own"
-          : "mirror again with `--adopt` to make them prefetch's own"
-    )
-  }
-
-  /// Warns of files with the right bytes that cannot be adopted, because other users own them.
-  private static func ofOthers(
-    _ files: [(path: String, owner: UInt32)],
-    _ rules: PublishingRules
-  ) -> Diagnostic {
-    let (path, owner) = files[0]
-    let rest = files.count > 1 ? " and \(files.count - 1) more" : ""
-    let verb = files.count > 1 ? "belong" : "belongs"
-    let adopting = rules.mirror == nil ? "`adopt: true`" : "`--adopt`"
-    return Diagnostic(
-      "publish.not-adopted",
-      "`\(path)`\(rest) \(verb) to another user (\(owner)): used as it is, never adopted, and not deleted when the list drops it",
-      severity: .warning,
-      hint:
-        "`chown` to the user who runs prefetch and use \(adopting), or delete to have prefetch's own"
-    )
-  }
-
-  /// Warns of foreign files that stay although the list has dropped their items.
-  private static func left(_ paths: [String]) -> Diagnostic {
-    let rest = paths.count > 1 ? " and \(paths.count - 1) more" : ""
-    return Diagnostic(
-      "publish.left",
-      "`\(paths[0])`\(rest) stays although the list dropped its item: the file is not prefetch's",
-      severity: .warning,
-      hint: "delete it by hand if you do not need it"
-    )
-  }
-
-  private static func replaced(_ paths: [String]) -> Diagnostic {
-    let rest = paths.count > 1 ? " and \(paths.count - 1) more" : ""
-    return Diagnostic(
-      "publish.replaced",
-      "`\(paths[0])`\(rest): another file with the same bytes replaced the published one; "
-        + "it is used as it is, and will not be deleted when the list drops it",
-      severity: .warning,
-      hint: "delete it, and the next run puts prefetch's own there"
-    )
   }
 
   private var options: TreeFilling.Options {

@@ -88,9 +88,7 @@ extension TreeFilling {
         return try adopt(spot, file, digest, rows)
       }
       try record.remove(rows.map(\.number))
-      if !rows.isEmpty { replacedPaths.append(spot.path) }
-      servingCount += 1
-      if !spot.status.isOwn { othersFiles.append((spot.path, spot.status.owner)) }
+      foreign.addServing(spot, adopts: plan.rules.adopts, replaces: !rows.isEmpty)
       try recordForeign(file, digest, spot)
     } catch {
       try keepForeign(file)

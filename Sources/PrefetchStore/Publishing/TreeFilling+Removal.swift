@@ -36,7 +36,7 @@ extension TreeFilling {
         guard let spot = try folders.spot(of: row), spot.isFile(of: row),
           try !record.rows(row.path, of: tree).contains(where: spot.isFile)
         else { continue }
-        leftPaths.append(spot.path)
+        foreign.addLeft(spot.path)
       }
       try record.remove(removed)
     }

@@ -29,13 +29,7 @@ final class TreeFilling {
   /// Files whose names are in use by folders, which may be removed later.
   private var blocked: [Int] = []
   var outcome: TreeOutcome
-  var servingCount = 0
-  /// Unrecorded files with the wanted bytes that belong to other users.
-  var othersFiles: [(path: String, owner: UInt32)] = []
-  /// Foreign files that served and whose names the plan no longer has.
-  var leftPaths: [String] = []
-  /// Published files that were replaced by foreign files with the same bytes.
-  var replacedPaths: [String] = []
+  var foreign = ForeignFiles()
   var mended: [TreeOutcome.Trouble] = []
   var damaged: Set<ContentDigest> = []
   private(set) var homes: [String] = []

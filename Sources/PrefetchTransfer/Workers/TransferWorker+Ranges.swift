@@ -82,9 +82,13 @@ extension TransferWorker {
   }
 
   /// Returns whether a queued request could use a connection to the host, or its slot.
+  ///
+  /// Queues that wait only for connections of their own hosts have no use for either.
   private func isWanted(_ origin: Int) -> Bool {
-    lines[origin].waitingCount > 0 || !starved.isEmpty
-      || slots.withLock { [number] in $0.isAnotherWaiting(number) }
+    lines[origin].waitingCount > 0
+      || slots.withLock { [number, starved] in
+        $0.isAnotherWaiting(number) || !starved.isEmpty && $0.isWaiting(number)
+      }
   }
 
   /// Returns the failure of a body that takes too long as a whole.
@@ -136,7 +140,7 @@ extension TransferWorker {
       }
       guard verdict == .granted else { return false }
     } else {
-      guard lines[origin].hasSpareConnection, starved.isEmpty else { return false }
+      guard lines[origin].hasSpareConnection else { return false }
       let isGranted = slots.withLock { [number] in
         $0.acquireSpare(number, host: origin, knowing: queued.assignment.troubles)
       }

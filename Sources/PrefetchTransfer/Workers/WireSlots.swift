@@ -109,6 +109,8 @@ struct WireSlots: Sendable {
     isWaiting.indices.contains { $0 != worker && isWaiting[$0] }
   }
 
+  func isWaiting(_ worker: Int) -> Bool { isWaiting[worker] }
+
   mutating func giveBack(_ worker: Int, host: Int) {
     held[worker] -= 1
     total -= 1

@@ -58,7 +58,7 @@ struct AdoptedMirrorTests {
     let run = try ground.mirror(list, "dir")
     #expect(run.status == 0, "\(run)")
     #expect(methods(of: "/pub/a") == ["GET"])
-    #expect(run.errors.contains("no record says that prefetch put them there"), "\(run)")
+    #expect(run.errors.contains("/a`, and no record says that prefetch put it there"), "\(run)")
   }
 
   @Test("A file without a digest is adopted where a HEAD has its size and time")
@@ -211,6 +211,7 @@ struct AdoptedMirrorTests {
     let run = try ground.mirror(list, "dir", "--adopt")
     for name in ["a", "b", "sub/c"] { #expect(methods(of: "/pub/\(name)") == ["GET"], "\(run)") }
     #expect(run.status != 0, "\(run)")
+    #expect(run.errors.contains("/b` has a further hard link"), "\(run)")
     let facts = try #require(FileTree.status(ground.home.path("elsewhere")))
     #expect(facts.st_nlink == 1)
     #expect(try #require(FileTree.status(ground.home.path("real/c"))).st_nlink == 1)

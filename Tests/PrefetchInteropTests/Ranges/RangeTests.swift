@@ -125,6 +125,25 @@ struct RangeTests {
     #expect(origin.server.requests.count == 2)
   }
 
+  @Test("A body gets ranges while requests wait only for connections of another host")
+  func besideFarHost() throws {
+    let origin = try RangeOrigin(mebibytes: 128, rate: 25)
+    let far = try LoopbackServer { _ in
+      Script([.wait(.milliseconds(150))] + Script.respond(200, text: "x").steps)
+    }
+    let items = (0..<400).map { "\"\(far.address("/\($0)"))\"" }.joined(separator: ", ")
+    home.configure(
+      """
+      segments: [{ name: basics, urls: ["\(origin.url)", \(items)] }]
+      cache: { min_free: 0 }
+      """
+    )
+    let run = try home.run("--json")
+    #expect(run.status == 0, "\(run)")
+    #expect(far.requests.count == 400)
+    #expect(origin.server.requests.contains { $0.headers["Range"] != nil })
+  }
+
   @Test("A body that a second tier sends arrives over one connection")
   func tier() throws {
     let origin = try RangeOrigin(mebibytes: 80, rate: 50)
