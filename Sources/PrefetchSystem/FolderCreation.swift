@@ -8,8 +8,11 @@ package enum FolderCreation {
     if let slash = path.lastIndex(of: "/"), slash > path.startIndex {
       try make(String(path[..<slash]), isOwn: isOwn)
     }
-    guard unsafe mkdir(path, isOwn ? 0o700 : 0o777) != 0, errno != EEXIST else { return }
-    throw fault(path)
+    guard unsafe mkdir(path, isOwn ? 0o700 : 0o777) != 0 else { return }
+    // Another process may have made it meanwhile.
+    guard errno == EEXIST else { throw fault(path) }
+    guard !FileReading.isFolder(path) else { return }
+    throw Failure(.permission, "`\(path)` is not a folder; remove it, or name another place")
   }
 
   package static func makePrivate(_ path: String) throws(Failure) {

@@ -1,3 +1,4 @@
+@unsafe @preconcurrency import Glibc
 import PrefetchCore
 import PrefetchSystem
 import PrefetchTestSupport
@@ -144,6 +145,20 @@ struct NamedTroubleTests {
     )
     let moved = try home.run("run")
     #expect(moved.errors.contains("\(held) `\(own)` alone"), "\(moved)")
+  }
+
+  @Test(
+    "A configuration that this user may not read is named as such",
+    .enabled(if: geteuid() == 0, "needs root, who may become another user")
+  )
+  func forbiddenConfiguration() throws {
+    declare("")
+    var other = home
+    try other.give(to: 65_534)
+    try #require(unsafe chmod(home.path("prefetch.yaml"), 0) == 0)
+    let run = try other.run("check")
+    #expect(run.status == 78, "\(run)")
+    #expect(run.errors.contains("prefetch.yaml` may not be read by this user"), "\(run)")
   }
 
   @Test("An unreadable netrc is reported with the key that enables it")

@@ -2,6 +2,7 @@
 package struct ConfigurationEnvironment: Sendable {
   package enum FileFault: Error, Hashable, Sendable {
     case missing
+    /// With a reason such as `may not be read by this user`.
     case unreadable(String)
     case notRegular
     case tooLarge(limit: Int)
@@ -9,7 +10,7 @@ package struct ConfigurationEnvironment: Sendable {
     var wording: String {
       switch self {
       case .missing: "does not exist"
-      case .unreadable(let reason): "cannot be read: \(reason)"
+      case .unreadable(let reason): reason
       case .notRegular: "is not a regular file"
       case .tooLarge(let limit): "is larger than \(limit) bytes"
       }

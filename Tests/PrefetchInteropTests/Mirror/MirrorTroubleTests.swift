@@ -167,7 +167,10 @@ struct MirrorTroubleTests {
     #expect(nowhere.status == 74, "\(nowhere)")
     #expect(nowhere.errors.contains("/proc/mirror"))
     ground.home.write("a file", to: "taken")
-    #expect(try ground.mirror(list, "taken").status == 74)
+    let run = try ground.mirror(list, "taken")
+    #expect(run.status == 74, "\(run)")
+    let named = "/taken` is not a folder; remove it, or name another place"
+    #expect(run.errors.contains(named) && !run.errors.contains("hint:"), "\(run)")
     #expect(ground.home.read("taken") == "a file")
   }
 
