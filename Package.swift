@@ -99,7 +99,7 @@ let package = Package(
       exclude: ["Snapshots"],
       swiftSettings: settings
     ),
-    tests("PrefetchCoreTests", ["PrefetchCore"]),
+    tests("PrefetchCoreTests", ["PrefetchCore"], resources: ["Oracles"]),
     tests("PrefetchDocumentsTests", ["PrefetchDocuments"]),
     tests(
       "PrefetchConfigTests",

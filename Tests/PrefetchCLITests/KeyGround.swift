@@ -165,6 +165,7 @@ enum KeyGround {
       exclude: ["*draft*"]
       omit: [dev]
       platform: [linux]
+      select: {name: "tool-@v.tar.gz", newest: 2, order: semver}
       keep: 10
       publish: {dir: /there/tree, layout: basename, link: copy, atomic: true, keep_generations: 3, times: server, mode: 0640, adopt: true}
       ttl: 2h

@@ -13,6 +13,17 @@ extension ManifestRules.Pointers {
   }
 }
 
+extension VersionRules {
+  static let table = ObjectType(Self(name: ""), name: "select") {
+    Field("name", \.name, .namePattern)
+      .help("Pattern of the names: `@v` is the version, `@*` any text that separates groups")
+    Field("newest", \.newest, .integer(1...1_000_000))
+      .help("Number of the newest versions to take of each group")
+    Field("order", \.order, .choice()).help("How versions compare")
+  }
+  .requiring("name") { _ in "`select` has no `name`" }
+}
+
 extension ManifestRules {
   static let npm = ObjectType(Self(), name: "npm") {
     Field("registry", \.npmRegistry, .url)

@@ -87,6 +87,8 @@ extension Segment {
       .help("Platforms whose packages to take")
     Field("strict", \.declaration.manifestRules.isStrict, .boolean)
       .help("Whether an unreadable entry of a list is a failure, not a warning")
+    Field("select", \.declaration.manifestRules.versions, VersionRules.table)
+      .help("Selection of the newest versions by their names")
     Field("keep", \.declaration.manifestRules.kept, .integer(1...1_000_000))
       .help("Number of the newest items to keep")
     Field("publish", \.declaration.publishing, PublishingRules.table)

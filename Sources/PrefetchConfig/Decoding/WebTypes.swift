@@ -232,6 +232,27 @@ extension ValueType where Value == String {
     }
   }
 
+  /// A ``NamePattern``.
+  static var namePattern: Self {
+    scalar(
+      "a pattern of names such as `tool-@v.tar.gz`",
+      summary: "name pattern",
+      schema: .pattern(
+        Pattern.holdsNoReference + "(?:[^@*]|@@|@\\*)*@v(?:[^@*]|@@|@\\*)*",
+        "name_pattern"
+      )
+    ) { text throws(ValueComplaint) in
+      do throws(NamePatternFault) {
+        _ = try NamePattern(text)
+      } catch {
+        throw ValueComplaint("`\(text)`: \(error.message)", hint: "write it as `tool-@v.tar.gz`")
+      }
+      return text
+    } encode: {
+      .string($0)
+    }
+  }
+
   static var mediaType: Self {
     scalar(
       "a media type such as `image/png`",

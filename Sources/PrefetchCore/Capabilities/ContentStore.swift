@@ -130,6 +130,8 @@ package struct SegmentRecord: Hashable, Sendable {
   package var hosts: [String]? = []
   /// Items removed from its list that stay until their successors are stored.
   package var retained: [RetainedItem] = []
+  /// Newest version of each group of `select`, below which a later list is a rollback.
+  package var newest: HeldVersions?
   /// Further documents of the manifest, in order; only ``StoreChange/documents`` changes them.
   package var documents: [DocumentRecord] = []
 

@@ -43,12 +43,15 @@ extension Dispatcher {
     segments[index].provenance = provenance
     let segment = segments[index]
     segments[index].manifest.warnings = manifest.warnings
+    let selection = ManifestSelection(segment.declaration.manifestRules)
+    let newest = selection.newestVersions(of: manifest.entries)
     let objection =
       ManifestGuard.objection(
         to: manifest,
         of: segment.declaration,
         bundleID: request.bundleID,
         recorded: segment.lastList == nil ? segment.recorded : nil,
+        newest: newest,
         policy: request.policy,
         now: now.wall
       ) ?? objection(toOtherList: manifest, of: index)
@@ -66,7 +69,7 @@ extension Dispatcher {
     record.priority = manifest.priority
     record.generated = manifest.generated
     record.itemCount = manifest.itemCount
-    let selection = ManifestSelection(segment.declaration.manifestRules)
+    record.newest = newest
     let entries = selection.apply(to: manifest.entries)
     if entries.count < manifest.entries.count {
       segments[index].unselected = Shared(manifest.entries)

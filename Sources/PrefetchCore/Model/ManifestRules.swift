@@ -33,6 +33,7 @@ package struct ManifestRules: Hashable, Sendable {
   package var included: [String] = []
   package var excluded: [String] = []
   package var kept: Int?
+  package var versions: VersionRules?
   package var behavior = ItemBehavior.all
   /// Sources and categories that are switched on or off; all others are on.
   package var sources: [String: Bool] = [:]

@@ -30,6 +30,7 @@ package enum ManifestGuard {
     of segment: SegmentDeclaration,
     bundleID: String?,
     recorded: SegmentRecord?,
+    newest: HeldVersions? = nil,
     policy: RunPolicy,
     now: Instant
   ) -> Failure? {
@@ -61,6 +62,15 @@ package enum ManifestGuard {
       policy: policy
     )
     if let rollback { return rollback }
+    let steps = policy.allowsRollback ? [] : StepBack.all(from: recorded.newest, to: newest)
+    if let step = steps.first {
+      return Failure(
+        hasKeys ? .rollback : .manifestGuard,
+        "its newest `\(step.group)` is \(step.offered), and the stored one is \(step.held)"
+          + (steps.count > 1 ? ", as are \(steps.count - 1) more older than before" : "")
+          + "; `--allow rollback` accepts it once"
+      )
+    }
     let lost = recorded.itemCount - manifest.itemCount
     // The owner of a local list removes items on purpose.
     let isMass =

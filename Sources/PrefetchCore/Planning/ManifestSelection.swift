@@ -1,9 +1,11 @@
-/// Selection of a manifest's items by `include`, `exclude`, `keep`, sources and categories.
+/// Selection of a manifest's items by `include`, `exclude`, `select`, `keep`, sources and categories.
 ///
 /// Patterns match the published name or the decoded URL path; thumbnails are added first.
 package struct ManifestSelection: Sendable {
   private let included: [PathPattern]
   private let excluded: [PathPattern]
+  private let versions: NewestVersions?
+  private let versionRules: UInt64
   private let kept: Int?
   private let sources: [String: Bool]
   private let categories: [String: Bool]
@@ -13,6 +15,8 @@ package struct ManifestSelection: Sendable {
   package init(_ rules: ManifestRules) {
     included = rules.included.map { PathPattern($0) }
     excluded = rules.excluded.map { PathPattern($0) }
+    versions = rules.versions.flatMap { NewestVersions($0) }
+    versionRules = rules.versionHash
     kept = rules.kept
     sources = rules.sources
     categories = rules.categories
@@ -23,6 +27,7 @@ package struct ManifestSelection: Sendable {
   package func apply(to entries: EntryTable) -> EntryTable {
     var positions = Array(entries.indices)
     if hasPatterns { positions.removeAll { !selects(entries.name(at: $0)) } }
+    if let versions { positions = versions.select(positions, of: entries).positions }
     if !sources.isEmpty {
       positions.removeAll { position in
         entries.provider(at: position).map { sources[$0] == false } ?? false
@@ -50,6 +55,16 @@ package struct ManifestSelection: Sendable {
     }
     selected.append(entries, at: positions)
     return selected
+  }
+
+  /// Returns the newest version of each group that `select` makes; nil without it.
+  package func newestVersions(of entries: EntryTable) -> HeldVersions? {
+    guard let versions else { return nil }
+    let positions = entries.indices.filter { !hasPatterns || selects(entries.name(at: $0)) }
+    return HeldVersions(
+      rules: versionRules,
+      groups: versions.select(positions, of: entries).newest
+    )
   }
 
   private func thumbnails(of positions: [Int], _ entries: EntryTable) -> [ManifestEntry] {
@@ -87,6 +102,11 @@ package struct ManifestSelection: Sendable {
     {
       return "`include` or `exclude` does not match it"
     }
+    if let versions, let position = entries.position(of: URLKey(entry.url.string)),
+      let reason = versions.objection(to: entries.name(at: position))
+    {
+      return reason
+    }
     if let most = [countPerCategory, entries.countPerCategory].compactMap(\.self).min(),
       !names.isEmpty, kept == nil
     {
@@ -97,7 +117,8 @@ package struct ManifestSelection: Sendable {
   }
 
   private var hasRules: Bool {
-    hasPatterns || kept != nil || countPerCategory != nil || !sources.isEmpty || !categories.isEmpty
+    hasPatterns || versions != nil || kept != nil || countPerCategory != nil || !sources.isEmpty
+      || !categories.isEmpty
   }
 
   /// Returns the entries without categories or within the first `most` of an enabled category.
@@ -130,8 +151,11 @@ package struct ManifestSelection: Sendable {
   private static let deepest = 32
 
   package func apply(to rejected: [RejectedEntry]) -> [RejectedEntry] {
-    guard hasPatterns else { return rejected }
-    return rejected.filter { selects(Self.path(ofText: $0.url)) }
+    guard hasPatterns || versions != nil else { return rejected }
+    return rejected.filter { entry in
+      let name = Self.path(ofText: entry.url)
+      return selects(name) && versions?.matches(name) ?? true
+    }
   }
 
   private var hasPatterns: Bool {
@@ -154,6 +178,17 @@ package struct ManifestSelection: Sendable {
     let withoutQuery = text.prefix { $0 != "?" && $0 != "#" }
     guard let scheme = withoutQuery.firstRange(of: "://") else { return String(withoutQuery) }
     return String(withoutQuery[scheme.upperBound...].drop { $0 != "/" })
+  }
+}
+
+extension NewestVersions {
+  /// Selects among the entries at some positions.
+  fileprivate func select(_ positions: [Int], of entries: EntryTable) -> Selection {
+    var selection = select(from: positions.lazy.map { entries.name(at: $0) }) { index in
+      entries.published(at: positions[index])
+    }
+    selection.positions = selection.positions.map { positions[$0] }
+    return selection
   }
 }
 

@@ -14,7 +14,7 @@ extension Schema {
   /// * `lower_caches`: caches whose rows an identity took over, with stamps of their index files.
   static let index = Schema(
     applicationID: 0x5046_4958,
-    version: 18,
+    version: 19,
     layout: """
       CREATE TABLE items (
         item INTEGER PRIMARY KEY,
@@ -77,6 +77,7 @@ extension Schema {
         asked INTEGER,
         shard TEXT,
         retained TEXT,
+        newest TEXT,
         UNIQUE (identity, name)
       ) STRICT;
       CREATE TABLE segment_documents (

@@ -6,21 +6,21 @@ enum SegmentRow {
     """
     segment, identity, name, priority, manifest_url, manifest, manifest_final_url, etag, \
     last_modified, generated, item_count, last_checked, last_success, state, quiet_until, \
-    quiet_rules, quiet_items, quiet_bytes, hosts, asked, shard, retained
+    quiet_rules, quiet_items, quiet_bytes, hosts, asked, shard, retained, newest
     """
 
   static let replacement =
     """
     INSERT INTO segments (identity, name, priority, manifest_url, manifest, manifest_final_url, \
     etag, last_modified, generated, item_count, last_checked, last_success, state, quiet_until, \
-    quiet_rules, quiet_items, quiet_bytes, hosts, asked, shard, retained) \
+    quiet_rules, quiet_items, quiet_bytes, hosts, asked, shard, retained, newest) \
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, \
-    ?20, ?21) \
+    ?20, ?21, ?22) \
     ON CONFLICT (identity, name) DO UPDATE SET priority=?3, manifest_url=?4, manifest=?5, \
     manifest_final_url=?6, etag=?7, last_modified=?8, generated=?9, item_count=?10, \
     last_checked=?11, last_success=?12, state=?13, quiet_until=?14, quiet_rules=?15, \
     quiet_items=?16, quiet_bytes=?17, hosts=?18, asked=?19, shard=?20, \
-    retained=?21
+    retained=?21, newest=?22
     """
 
   static func bind(_ record: SegmentRecord, to statement: borrowing Statement) throws(Failure) {
@@ -45,7 +45,8 @@ enum SegmentRow {
       record.hosts?.joined(separator: "\n"),
       record.manifestRequestHash,
       record.shard,
-      RetainedItems.encode(record.retained)
+      RetainedItems.encode(record.retained),
+      NewestLines.encode(record.newest)
     )
   }
 
@@ -80,6 +81,7 @@ enum SegmentRow {
     record.manifestRequestHash = row.optionalNumber(19).map { UInt64(bitPattern: $0) }
     record.shard = row.optionalText(20)
     record.retained = try RetainedItems.decode(row.optionalText(21))
+    record.newest = NewestLines.decode(row.optionalText(22))
     return record
   }
 }
