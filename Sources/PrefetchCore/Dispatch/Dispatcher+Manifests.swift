@@ -72,7 +72,7 @@ extension Dispatcher {
     record.newest = newest
     let entries = selection.apply(to: manifest.entries)
     if entries.count < manifest.entries.count {
-      segments[index].unselected = Shared(manifest.entries)
+      segments[index].unselected = Shared(selection.unwanted(of: manifest.entries))
     }
     record.setHosts(of: entries.allOrigins)
     let staged = documents[index].staged

@@ -67,6 +67,20 @@ package struct ManifestSelection: Sendable {
     )
   }
 
+  /// Returns a table with the entries that the user does not want, and perhaps selected ones.
+  ///
+  /// An older version is wanted until the newer one is stored.
+  package func unwanted(of entries: EntryTable) -> EntryTable {
+    guard let versions else { return entries }
+    let positions = entries.indices.filter { position in
+      let name = entries.name(at: position)
+      return hasPatterns && !selects(name) || !versions.matches(name)
+    }
+    var unwanted = EntryTable()
+    unwanted.append(entries, at: positions)
+    return unwanted
+  }
+
   private func thumbnails(of positions: [Int], _ entries: EntryTable) -> [ManifestEntry] {
     var thumbnails: [ManifestEntry] = []
     var indices: [String: Int] = [:]

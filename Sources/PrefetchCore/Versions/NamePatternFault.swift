@@ -9,7 +9,7 @@ package enum NamePatternFault: Error, Hashable, Sendable {
   package var message: String {
     switch self {
     case .noVersion:
-      "it has no `@v`, which stands for the version"
+      "it has no `@v`, the place of the version"
     case .secondVersion(let column):
       "it has a second `@v` at character \(column); a name has one version"
     case .adjacentWildcards(let column):

@@ -6,7 +6,7 @@ enum NewestLines {
   static func encode(_ newest: HeldVersions?) -> String? {
     guard let newest else { return nil }
     let lines = newest.groups.compactMap { group, version -> String? in
-      // Such a name would need an escape, and without its line its group only has no guard.
+      // A name with such a byte would need an escape; without its line its group has no guard.
       guard !(group + version.text).utf8.contains(where: { $0 == 0x09 || $0 == 0x0A }) else {
         return nil
       }

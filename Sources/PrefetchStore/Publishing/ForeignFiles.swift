@@ -1,6 +1,6 @@
 internal import PrefetchCore
 
-/// Files in a tree that are not prefetch's own, and what a user is told of them.
+/// Files in a tree that are not prefetch's own, and the warnings about them.
 struct ForeignFiles {
   /// Some files, of which a message names the first.
   private struct Group {
@@ -20,7 +20,7 @@ struct ForeignFiles {
 
   /// Files of this user with the wanted bytes.
   private var serving = Group()
-  /// Such files that have further names, by which other programs may change them.
+  /// Files of this user with further names, by which other programs may change them.
   private var linked = Group()
   private var ofOthers = Group()
   /// Files that served, and whose names the plan no longer has.

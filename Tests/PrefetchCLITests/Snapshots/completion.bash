@@ -36,7 +36,7 @@ _prefetch() {
   while ((index < COMP_CWORD)); do
     word=${COMP_WORDS[index]}
     case $word in
-    -c | --config | --set | --profile | --cache-dir | --state-dir | --manifests | --network | --color | --progress | --log-format | --log-file | --splay | -j | --jobs | --jobs-per-host | --deadline | --items | --report | --events | --accept | --allow | --shard | --base-url | --layout | --cut-dirs | --limit-rate | --provider | --id | --type | --behavior | --quality | --max-age | -o | --output | --sha256 | --under | --segment | --state | --category | --parent | --search | --url | --sort | --critical-age | --forget | --origin | --listen | --allow-origin | --token-file | --ready-fd | --for | --rollback | --from | --format | --at | --user | --output-dir | --pid | --cache | --since | --to | --length | --priority | --generated | --expires | --include | --exclude | --previous | --key | --password-file | --comment | --shell)
+    -c | --config | --set | --profile | --cache-dir | --state-dir | --manifests | --network | --color | --progress | --log-format | --log-file | --splay | -j | --jobs | --jobs-per-host | --deadline | --items | --report | --events | --accept | --allow | --shard | --base-url | --layout | --cut-dirs | --select | --newest | --order | --limit-rate | --provider | --id | --type | --behavior | --quality | --max-age | -o | --output | --sha256 | --under | --segment | --state | --category | --parent | --search | --url | --sort | --critical-age | --forget | --origin | --listen | --allow-origin | --token-file | --ready-fd | --for | --rollback | --from | --format | --at | --user | --output-dir | --pid | --cache | --since | --to | --length | --priority | --generated | --expires | --include | --exclude | --previous | --key | --password-file | --comment | --shell)
       ((index += 1))
       if [[ ${COMP_WORDS[index]} == '=' ]]; then ((index += 1)); fi
       case $word in
@@ -153,6 +153,16 @@ _prefetch() {
     return
     ;;
   --cut-dirs)
+    return
+    ;;
+  --select)
+    return
+    ;;
+  --newest)
+    return
+    ;;
+  --order)
+    mapfile -t COMPREPLY < <(compgen -W 'version natural semver debian date' -- "$current")
     return
     ;;
   --limit-rate)
@@ -324,7 +334,7 @@ _prefetch() {
     case $command in
     '' | run) mapfile -t COMPREPLY < <(compgen -W '-n --dry-run --no-probe --splay --detailed-exitcode -j --jobs --jobs-per-host --deadline --offline --revalidate --refetch --items --report --events --no-hooks --accept --wait --allow --shard -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     plan) mapfile -t COMPREPLY < <(compgen -W '--no-probe --splay --detailed-exitcode -j --jobs --jobs-per-host --deadline --offline --revalidate --refetch --items --report --events --no-hooks --accept --wait --allow --shard -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    mirror) mapfile -t COMPREPLY < <(compgen -W '--base-url --layout --cut-dirs --adopt --atomic --include-list --limit-rate -n --dry-run --no-probe --splay --detailed-exitcode -j --jobs --jobs-per-host --deadline --offline --revalidate --refetch --items --report --events --no-hooks --accept --wait --allow --shard -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    mirror) mapfile -t COMPREPLY < <(compgen -W '--base-url --layout --cut-dirs --adopt --atomic --include-list --select --newest --order --limit-rate -n --dry-run --no-probe --splay --detailed-exitcode -j --jobs --jobs-per-host --deadline --offline --revalidate --refetch --items --report --events --no-hooks --accept --wait --allow --shard -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     get) mapfile -t COMPREPLY < <(compgen -W '--provider --id --type --behavior --quality --offline --revalidate --max-age --max-stale -o --output --base-url --sha256 --path -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     path) mapfile -t COMPREPLY < <(compgen -W '--or-url --under -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     list) mapfile -t COMPREPLY < <(compgen -W '--segment --state --type --category --parent --search --provider --id --url --locked --unconsumed --identities --sort -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
