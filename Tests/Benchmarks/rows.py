@@ -195,20 +195,21 @@ def groups(bench, sizes):
             Line(24, WITHOUT, 1.05, 1.02), Line(24, WITHOUT, 1.05, 1.02, is_cpu=True),
         ], _shared_again(bench)),
         Group(f"{sizes.corpus('capped')}, {capped}", [
-            *_box(25), *(Line(25, f"{peer}, best", ours=BEST) for peer in NEAR),
+            *_box(25, 1.0, 0.5), *(Line(25, f"{peer}, best", ours=BEST) for peer in NEAR),
         ], _out_of_the_box(
             bench, "capped", lambda: bench.far("h1", away, RATE), best=dict.fromkeys(NEAR, 60),
             jobs=("-j", "60", "--jobs-per-host", "60")), rounds=3, is_slow=True),
         Group(f"one body ({sizes.corpus('large')}), {capped}", [
-            *_box(26), *(Line(26, f"{peer}, best") for peer in ("curl", "rclone", "aria2c")),
+            *_box(26, 1.0, 0.5), *(Line(26, f"{peer}, best", ours=BEST) for peer in ("curl", "rclone", "aria2c")),
         ], _out_of_the_box(
             # Tools that fetch ranges send any number of requests.
-            bench, "large", lambda: bench.far("h1", away, RATE), best=dict.fromkeys(NEAR, 16), words={
+            bench, "large", lambda: bench.far("h1", away, RATE), best=dict.fromkeys(NEAR, 16),
+            jobs=("-j", "16", "--jobs-per-host", "16", "--set", "download.ranges=8"), words={
                 "aria2c": ["-x16", "-s16", "-k1M"],
                 "rclone": ["--multi-thread-cutoff", "16M", "--multi-thread-streams", "16"],
             }, requests=None), rounds=3, is_slow=True),
         Group(f"{sizes.corpus('limited')}, 429 and `Retry-After: 1` above {Limited.RATE} requests a second", [
-            *_box(27), *(Line(27, f"{peer}, best") for peer in ("curl", "wget2", "rclone")),
+            *_box(27, 1.0, 0.5), *(Line(27, f"{peer}, best") for peer in ("curl", "wget2", "rclone")),
         ], _limited(bench), rounds=3, is_slow=True),
         Group(f"{sizes.corpus('huge')} by `store: false`, through a proxy that has it", [
             Line(28, "curl"), Line(28, "curl", is_cpu=True), Line(28, "new curl"),
@@ -216,10 +217,10 @@ def groups(bench, sizes):
         Group(f"a list kept in a folder ({folder}) on a journaled ext4, second night", [
             Line(29, "wget2 -N", 1.5, 1.0, ours="prefetch mirror"),
             Line(29, "aria2c", ours="prefetch mirror"), Line(29, "rclone", ours="prefetch mirror"),
-            Line(29, "wget2 -N", 1.5, 1.0), Line(29, "wget2 -N", 1.5, 1.0, ours="prefetch get -"),
+            Line(29, "wget2 -N", 1.5, 1.0), Line(29, "wget2 -N", 1.3, 1.0, ours="prefetch get -"),
         ], _nights(bench, is_first=False)),
         Group(f"{hour} configurations in turn, one request each and nothing to do", [
-            Line(30, "curl --version", is_cpu=True), Line(30, BEFORE, is_cpu=True),
+            Line(30, "curl --version", is_cpu=True), Line(30, BEFORE, 0.5, 0.4, is_cpu=True),
         ], _hour(bench)),
         Group(f"a stream of {pieces} pieces of 256 KiB, cold, HTTP/1.1", [
             Line(31, AS_ITEMS, 1.15, 1.0), Line(31, AS_ITEMS, 1.15, 1.0, is_cpu=True),
