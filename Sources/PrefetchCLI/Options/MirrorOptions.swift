@@ -64,7 +64,7 @@ struct MirrorOptions: CommandOptions, Hashable {
     .flag("include-list", \.includesList)
       .help("Also keep the list and its signature in DIR"),
     .value("select", \.pattern, .text.called("NAME"))
-      .help("Take the newest version of names such as `tool-@v.gz`, as `select` in prefetch.yaml(5)"),
+      .help("Take the newest version of names such as `tool-@v.gz`; see `select` in the manual"),
     .value("newest", \.newest, .number(1...1_000_000))
       .help("Take the newest N versions"),
     .value("order", \.order, .word)
