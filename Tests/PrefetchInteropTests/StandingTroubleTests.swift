@@ -257,7 +257,7 @@ struct StandingTroubleTests {
       #expect(line.status == 3, "\(line)")
     }
     gate.open()
-    #expect(try running.finish().status == 0)
+    #expect(running.finish().status == 0)
     #expect(try probe("--max-age", "1h").status == 0)
     home.configure(
       """
