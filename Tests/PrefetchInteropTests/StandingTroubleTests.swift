@@ -137,12 +137,53 @@ struct StandingTroubleTests {
     #expect(try probe().status == 0)
   }
 
-  @Test("A published tree whose parent is missing is a warning of `status`")
-  func missingParent() throws {
-    try publish("disk/tree")
+  @Test(
+    "A published tree whose disk is not mounted is critical, and each command names the folder",
+    arguments: ["disk", "disk/tree"],
+    ["empty", "missing", "dangling"]
+  )
+  func unmountedDisk(folder: String, disk: String) throws {
+    try publish(folder)
     _ = try home.tool("mv", home.path("disk"), home.path("kept"))
-    try #require(unsafe symlink("nowhere", home.path("disk")) == 0)
-    try expectUnseen("files: 1 missing", hint: "1 missing, the first `\(home.path("disk/tree"))`")
+    switch disk {
+    case "empty": FileTree.makeFolder(home.path("disk"))
+    case "dangling": try #require(unsafe symlink("nowhere", home.path("disk")) == 0)
+    default: break
+    }
+    // The link in place of a tree is no folder that could be mounted.
+    if folder == "disk", disk == "dangling" { return }
+    let words = "segment `files` has lost all published files (2): "
+      + "`\(home.path("disk"))` is \(disk == "empty" ? "empty" : "missing")"
+    let line = try probe("--max-age", "1h")
+    #expect(line.status == 2, "\(line)")
+    #expect(line.output.hasPrefix("PREFETCH CRITICAL - \(words)"), "\(line)")
+    let age = try home.run("status", "--max-age", "1h")
+    #expect(age.status == 3 && age.output.contains("files: all 2 missing"), "\(age)")
+    let document = try home.run("status", "--json").json()
+    #expect(document.number("segments.0.published_files.missing") == 2)
+    let verified = try home.run("verify")
+    #expect(verified.status == 74, "\(verified)")
+    #expect(verified.output.contains("2 published files looked at, 2 not as"), "\(verified)")
+    for run in [age, verified] {
+      #expect(run.errors.contains(words), "\(run)")
+      #expect(run.errors.contains("mount the disk if one belongs there"), "\(run)")
+      #expect(run.errors.split(separator: "\n").count == 2, "\(run)")
+    }
+    let bad = try home.run("verify", "--json").json().list("published.bad")
+    #expect(bad.count == 1 && bad.first?.number("files") == 2)
+    _ = try home.tool("rm", "-r", home.path("disk"))
+    _ = try home.tool("mv", home.path("kept"), home.path("disk"))
+    #expect(try probe().status == 0)
+  }
+
+  @Test("A published tree of which one file is left is a warning of `status`")
+  func partOfTree() throws {
+    try publish("tree")
+    FileTree.remove(home.path("tree/one"))
+    let line = try probe()
+    #expect(line.status == 1 && line.output.contains("published files: 1 missing"), "\(line)")
+    let run = try home.run("status")
+    #expect(run.errors.contains("hint: the next run publishes missing files again\n"), "\(run)")
   }
 
   @Test(
@@ -167,7 +208,69 @@ struct StandingTroubleTests {
     try #require(home.shell("printf ONES >>'\(home.path("tree/one"))'").status == 0)
     let line = try probe()
     #expect(line.status == 1 && line.output.contains("published files: 1 changed"), "\(line)")
-    #expect(try home.run("status").output.contains("files: 1 changed"))
+    let run = try home.run("status")
+    #expect(run.output.contains("files: 1 changed"), "\(run)")
+    #expect(run.errors.contains("hint: `prefetch verify --repair` drops changed files"), "\(run)")
+    #expect(!run.errors.contains("publishes missing"), "\(run)")
+    #expect(try home.run("verify", "--repair").status == 74)
+    #expect(try home.run("run", "-q").status == 0)
+    #expect(try probe().status == 0)
+  }
+
+  @Test("Monitoring says why a segment is incomplete after the disk of its tree has come back")
+  func diskIsBack() throws {
+    try publish("disk/tree")
+    _ = try home.tool("mv", home.path("disk"), home.path("kept"))
+    // A file in the place of the disk fails for root as well.
+    home.write("", to: "disk")
+    site["/one"] = Site.Page("new")
+    #expect(try home.run("run", "-q").status == 74)
+    FileTree.remove(home.path("disk"))
+    _ = try home.tool("mv", home.path("kept"), home.path("disk"))
+    let line = try probe()
+    #expect(line.status == 1, "\(line)")
+    let text = "PREFETCH WARNING - segment `files` is incomplete: its last run ended with `io`"
+    #expect(line.output.hasPrefix(text), "\(line)")
+    #expect(try home.run("run", "-q").status == 0)
+    #expect(try probe().status == 0)
+  }
+
+  @Test("A segment whose first run has not ended is unknown, with and without a limit of age")
+  func firstRun() throws {
+    let gate = Gate()
+    let site = site
+    let server = try LoopbackServer { request in
+      let response = site.respond(to: request)
+      return request.path == "/two" ? Script([.pause(gate)] + response.steps) : response
+    }
+    home.configure(
+      """
+      cache: { min_free: 0 }
+      segments:
+        - { name: files, urls: ["\(server.address("/one"))", "\(server.address("/two"))"] }
+      """
+    )
+    let running = try home.start(["run", "-q"])
+    try #require(server.waitForRequest("/two"))
+    for words in [[], ["--max-age", "1h"]] {
+      let line = try home.run(["status", "--nagios"] + words)
+      #expect(line.status == 3, "\(line)")
+    }
+    gate.open()
+    #expect(running.finish().status == 0)
+    #expect(try probe("--max-age", "1h").status == 0)
+    home.configure(
+      """
+      cache: { min_free: 0 }
+      segments:
+        - { name: files, urls: ["\(server.address("/one"))", "\(server.address("/two"))"] }
+        - { name: new, urls: ["\(server.address("/one"))"] }
+      """
+    )
+    let line = try probe("--max-age", "1h")
+    #expect(line.status == 3, "\(line)")
+    let text = "PREFETCH UNKNOWN - segment `new` has not finished a run yet"
+    #expect(line.output.hasPrefix(text), "\(line)")
   }
 
   @Test(
@@ -182,7 +285,9 @@ struct StandingTroubleTests {
     try #require(home.tool("rm", "-r", home.path("disk/tree")).status == 0)
     FileTree.makeFolder(home.path("disk/tree"))
     let verified = try home.run("verify")
-    let advice = "is missing; let the user of the runs write into `\(home.path("disk/tree"))`"
+    let folder = home.path("disk/tree")
+    #expect(verified.errors.contains("(2): `\(folder)` is empty"), "\(verified)")
+    let advice = "makes the files again, if its user may write into `\(folder)`"
     #expect(verified.errors.contains(advice), "\(verified)")
     let run = try home.run("run", "-q")
     #expect(run.status == 74, "\(run)")

@@ -27,6 +27,10 @@ struct CollectCommand: Command {
 
   func run() throws(CommandExit) -> Int32 {
     let (loaded, locations) = try context.configurationAndLocations()
+    let hasCache = try context.reading { () throws(Failure) in
+      try DiskStore.exists(at: locations.cache)
+    }
+    if !hasCache { context.report(try context.presence(loaded, locations, nil), locations) }
     let foreseen = try context.reading { () throws(Failure) -> Outcome? in
       let store = try DiskStore.openForReading(
         cache: locations.cache,

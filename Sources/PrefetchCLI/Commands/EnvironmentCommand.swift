@@ -13,7 +13,11 @@ struct EnvironmentCommand: Command {
     let store = try context.readingStore(scope.locations)
     let state = try context.readingState(scope.locations)
     let records = try context.reading { () throws(Failure) in try store?.segments() ?? [] }
-    let changes = try context.changedTrees(scope.loaded, scope.locations, store)
+    let presence = try context.presence(scope.loaded, scope.locations, store)
+    let changes = try context.reading { () throws(Failure) in
+      let folders = scope.folders
+      return try context.changedTrees(state, store, presence, scope.locations, declared: folders)
+    }
     var folders: [(layout: PublishingRules.Layout, folder: String)] = []
     var isOffline = true
     var withheld: Set<PublishingRules.Layout> = []
@@ -28,7 +32,7 @@ struct EnvironmentCommand: Command {
       let limit = scope.builder.policy.maximumManifestSize
       let objection = try context.reading { () throws(Failure) -> String? in
         guard record?.state == .current else {
-          let trouble = try SegmentTrouble(of: segment, key, record, store, state)
+          let trouble = try SegmentTrouble(of: key, list: segment.listName, record, store, state)
           return trouble.text(now: context.clock.now().wall)
         }
         if let change = LocalList(segment)?.change(since: record, limit: limit) { return change }

@@ -7,7 +7,7 @@ struct EventListCommand: Command {
   let context: CommandContext
 
   func run() throws(CommandExit) -> Int32 {
-    let (loaded, locations) = try context.configurationAndLocations(allowsUnsetSecrets: true)
+    let (loaded, locations) = try context.readConfigurationAndLocations()
     let state = try context.readingState(locations)
     let identity = loaded.files.isEmpty ? nil : loaded.identity
     let (waiting, open, status) = try context.reading { () throws(Failure) in

@@ -9,7 +9,7 @@ struct ExportCommand: Command {
   let options: ExportOptions
 
   func run() throws(CommandExit) -> Int32 {
-    let (_, locations) = try context.configurationAndLocations(allowsUnsetSecrets: true)
+    let (_, locations) = try context.readConfigurationAndLocations()
     guard let store = try context.readingStore(locations) else {
       throw context.failed(.nothing, "export.nothing", "there is no cache at `\(locations.cache)`")
     }

@@ -10,12 +10,14 @@ struct ListCommand: Command {
   let options: ListOptions
 
   func run() throws(CommandExit) -> Int32 {
-    let (loaded, locations) = try context.configurationAndLocations(allowsUnsetSecrets: true)
+    let (loaded, locations) = try context.readConfigurationAndLocations()
     if options.listsIdentities {
       return try IdentityList(context: context, locations: locations).run()
     }
     let uses = try readUses(locations)
     let store = try context.readingStore(locations)
+    let presence = try context.presence(loaded, locations, store, readsState: false)
+    context.report(presence, locations)
     let printer = ItemPrinter(
       console: context.console,
       bodies: store?.bodyPaths ?? locations.bodies,

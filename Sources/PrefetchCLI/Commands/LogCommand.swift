@@ -9,8 +9,10 @@ struct LogCommand: Command {
   let options: LogOptions
 
   func run() throws(CommandExit) -> Int32 {
-    let (_, locations) = try context.configurationAndLocations(allowsUnsetSecrets: true)
-    let urls = try urls(locations)
+    let (loaded, locations) = try context.readConfigurationAndLocations()
+    let store = try context.readingStore(locations)
+    context.report(try context.presence(loaded, locations, store), locations)
+    let urls = try urls(store)
     if let urls, urls.isEmpty {
       throw context.failed(
         .nothing,
@@ -38,11 +40,11 @@ struct LogCommand: Command {
   }
 
   /// Returns the URLs to show, nil for all; removed items are still known by URL.
-  private func urls(_ locations: CacheLocations) throws(CommandExit) -> Set<String>? {
+  private func urls(_ store: DiskStore?) throws(CommandExit) -> Set<String>? {
     let subject = options.subject
     guard !subject.isEmpty else { return nil }
     if let typed = try TypedURL.read(subject, isKnown: true, context) { return [typed.url.string] }
-    guard let store = try context.readingStore(locations) else { return [] }
+    guard let store else { return [] }
     if let record = try ItemLookup(context: context).cached(subject, in: store) {
       return [record.shownURL]
     }

@@ -218,10 +218,16 @@ struct PublishCommand: Command {
     if let generation = tree.generation { text += ", generation \(generation)" }
     if tree.isHeld { return text + ", held until the next `prefetch publish`" }
     text += ", \(Amounts.count(Int64(tree.created), "file")) made, \(tree.removed) removed"
-    guard let first = tree.troubles.first else { return text }
-    let file = (first.name ?? first.url.map { Redaction.url($0) }).map { SafeText.line($0) }
-    let rest = tree.troubles.count > 1 ? ", the first " : ": "
-    return text + ", \(tree.troubles.count) failed" + (file.map { "\(rest)`\($0)`" } ?? "")
+    for (troubles, word) in [
+      (tree.troubles.filter { !$0.isMended }, "failed"),
+      (tree.troubles.filter(\.isMended), "put right"),
+    ] {
+      guard let first = troubles.first else { continue }
+      let file = (first.name ?? first.url.map { Redaction.url($0) }).map { SafeText.line($0) }
+      let rest = troubles.count > 1 ? ", the first " : ": "
+      text += ", \(troubles.count) \(word)" + (file.map { "\(rest)`\($0)`" } ?? "")
+    }
+    return text
   }
 
   private func print(_ report: Report) {
@@ -234,6 +240,7 @@ struct PublishCommand: Command {
           "url": .optional(trouble.url.map { Redaction.url($0) }),
           "code": .string(trouble.failure.code.rawValue),
           "message": .string(trouble.failure.message),
+          "mended": .bool(trouble.isMended),
         ]
       }
       return [

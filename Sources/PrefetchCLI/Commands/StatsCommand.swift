@@ -8,7 +8,9 @@ struct StatsCommand: Command {
   let options: StatsOptions
 
   func run() throws(CommandExit) -> Int32 {
-    let (loaded, locations) = try context.configurationAndLocations(allowsUnsetSecrets: true)
+    let (loaded, locations) = try context.readConfigurationAndLocations()
+    let store = try context.readingStore(locations)
+    context.report(try context.presence(loaded, locations, store), locations)
     let state = try context.readingState(locations)
     let identity = loaded.files.isEmpty ? nil : loaded.identity
     let figures = try context.reading { () throws(Failure) in

@@ -22,13 +22,17 @@ struct StatusCommand: Command {
     var nextCheck: Instant?
     var trend = SegmentTrend(runs: [])
     var changedFiles: String?
+    var loss: String?
+    /// Whether no run of the segment has ended, though the first one may have begun.
+    var isNew = false
 
     var health: SegmentHealth {
       SegmentHealth(
         name: name,
-        state: state,
+        state: isNew ? nil : state,
         lastSuccess: lastSuccess,
         changedFiles: changedFiles,
+        loss: loss,
         isRequired: isRequired,
         brokeTrust: brokeTrust
       )
@@ -36,7 +40,7 @@ struct StatusCommand: Command {
   }
 
   func run() throws(CommandExit) -> Int32 {
-    let (loaded, locations) = try context.configurationAndLocations(allowsUnsetSecrets: true)
+    let (loaded, locations) = try context.readConfigurationAndLocations()
     let store = try context.readingStore(locations)
     let now = context.clock.now().wall
     var segments: [SegmentLine] = []
@@ -50,12 +54,17 @@ struct StatusCommand: Command {
       totals = summary.totals
       segments = lines(records, summary.segments, of: loaded.files.isEmpty ? nil : loaded.identity)
     }
+    let presence = try context.presence(loaded, locations, store)
     let state = try context.readingState(locations)
     let outcomes = try context.reading { () throws(Failure) in
       try state?.outcomes(of: loaded.files.isEmpty ? nil : loaded.identity) ?? [:]
     }
+    let joined = try context.reading { () throws(Failure) in
+      try Subscriptions.resolve(loaded, state: state, cache: locations.cache, mayWrite: false)
+    }
+    let folders = loaded.files.isEmpty ? nil : PublishingSetup.folders(loaded, joined)
     if !loaded.files.isEmpty {
-      segments = try subscribed(segments, loaded, locations)
+      segments = subscribed(segments, joined, loaded)
     } else if context.namesMirror, segments.isEmpty, let first = outcomes.keys.sorted().first {
       // The index has no record of a mirror whose first run failed.
       identity = first.identity
@@ -63,24 +72,40 @@ struct StatusCommand: Command {
     }
     for index in segments.indices {
       let key = SegmentKey(identity: identity, name: segments[index].name)
-      guard let outcome = outcomes[key] else { continue }
+      guard let outcome = outcomes[key] else {
+        segments[index].isNew = state != nil && segments[index].lastSuccess == nil
+        continue
+      }
       segments[index].brokeTrust = outcome.brokeTrust
       // Only an index that has the segment can tell that it is current.
       if outcome.state != .current {
         segments[index].state = segments[index].state ?? outcome.state
       }
     }
-    let changes = try context.changedTrees(loaded, locations, store)
+    let changes = try context.reading { () throws(Failure) in
+      try context.changedTrees(state, store, presence, locations, declared: folders)
+    }
     for index in segments.indices {
       segments[index].changedFiles = changes.summary(of: segments[index].name)
+      segments[index].loss = changes.loss(of: segments[index].name)
       // A segment that the last run left current is no longer whole.
       if segments[index].changedFiles != nil, segments[index].state == .current {
         segments[index].state = .incomplete
       }
     }
     if options.isForMonitoring {
-      return try monitor(segments, loaded, locations, state, hasCache: store != nil, now: now)
+      return try monitor(
+        segments,
+        identity,
+        loaded,
+        locations,
+        state,
+        presence,
+        store,
+        now: now
+      )
     }
+    if presence.hasCache || options.maximumAge == nil { context.report(presence, locations) }
     let license = try context.reading { () throws(Failure) -> LicenseStatus? in
       try registration(loaded, state)
     }
@@ -109,14 +134,7 @@ struct StatusCommand: Command {
     let declared = try DeclaredStates(context, loaded, locations, store, collects: false)
     if let state {
       let holds = try context.reading { () throws(Failure) in
-        let joined = try Subscriptions.resolve(
-          loaded,
-          state: state,
-          cache: locations.cache,
-          mayWrite: false
-        )
-        let folders = loaded.files.isEmpty ? nil : PublishingSetup.folders(loaded, joined)
-        return try PublishedTrees.holds(in: state, declared: folders)
+        try PublishedTrees.holds(in: state, declared: folders)
       }
       context.console.report(holds)
     }
@@ -137,7 +155,7 @@ struct StatusCommand: Command {
         "cache  \(locations.cache)  \(Amounts.count(Int64(totals.objects), "object")), \(Amounts.bytes(totals.bytes))"
       )
     }
-    return reportAges(of: segments, locations, hasCache: store != nil, now: now)
+    return reportAges(of: segments, locations, hasCache: presence.hasCache, now: now)
   }
 
   /// Ends a health probe: with 3 if a required segment or the cache is missing or too old.
@@ -149,7 +167,7 @@ struct StatusCommand: Command {
   ) -> Int32 {
     guard let limit = options.maximumAge else { return ExitStatus.ok.code }
     guard hasCache else {
-      context.console.report("status.no-cache", missing(locations))
+      context.console.report("status.no-cache", locations.missingCache)
       return ExitStatus.incomplete.code
     }
     var status = ExitStatus.ok
@@ -165,35 +183,65 @@ struct StatusCommand: Command {
 
   private func monitor(
     _ segments: [SegmentLine],
+    _ identity: String,
     _ loaded: LoadedConfiguration,
     _ locations: CacheLocations,
     _ state: StateStore?,
-    hasCache: Bool,
+    _ presence: StorePresence,
+    _ store: DiskStore?,
     now: Instant
   ) throws(CommandExit) -> Int32 {
     let line: MonitoringLine
-    if !hasCache {
-      line = MonitoringLine(unknown: missing(locations))
-    } else {
-      let identity = loaded.files.isEmpty ? nil : loaded.identity
-      let last = try context.reading { () throws(Failure) in
-        try state?.runs(of: identity).last
+    if let store, presence.hasCache {
+      let runs = try context.reading { () throws(Failure) in
+        try state?.runs(of: loaded.files.isEmpty ? nil : loaded.identity) ?? []
+      }
+      let health = try context.reading { () throws(Failure) in
+        try explained(segments, identity, store, state, now: now)
       }
       line = MonitoringLine(
-        segments.map(\.health),
-        brokeTrust: last?.exitCode == Int(ExitStatus.trust.code),
-        doubt: context.hasPrivateState(locations)
-          ? "only the user of the runs may read the state: ask as that user" : nil,
+        health,
+        brokeTrust: runs.last?.exitCode == Int(ExitStatus.trust.code),
+        doubt: doubt(presence, locations),
         limits: options.ageLimits,
         at: now
       )
+    } else {
+      line = MonitoringLine(unknown: locations.missingCache)
     }
     context.console.print(line.line)
     return line.verdict.rawValue
   }
 
-  private func missing(_ locations: CacheLocations) -> String {
-    "there is no cache at `\(locations.cache)`"
+  /// Adds the reason to each segment that a run left incomplete and whose files are all there.
+  private func explained(
+    _ segments: [SegmentLine],
+    _ identity: String,
+    _ store: DiskStore,
+    _ state: StateStore?,
+    now: Instant
+  ) throws(Failure) -> [SegmentHealth] {
+    let records = try store.segments()
+    var health = segments.map(\.health)
+    for index in health.indices
+    where health[index].state == .incomplete && health[index].changedFiles == nil {
+      let key = SegmentKey(identity: identity, name: health[index].name)
+      let record = records.first { $0.key == key }
+      health[index].reason = try SegmentTrouble(
+        of: key,
+        list: record?.manifestURL,
+        record,
+        store,
+        state
+      ).text(now: now)
+    }
+    return health
+  }
+
+  private func doubt(_ presence: StorePresence, _ locations: CacheLocations) -> String? {
+    if presence == .stateless { return locations.doubtWithoutState }
+    return context.hasPrivateState(locations)
+      ? "only the user of the runs may read the state: ask as that user" : nil
   }
 
   /// Sets the next checks; a deferral or a closed window outweighs the planned check.
@@ -212,20 +260,14 @@ struct StatusCommand: Command {
 
   private func subscribed(
     _ lines: [SegmentLine],
-    _ loaded: LoadedConfiguration,
-    _ locations: CacheLocations
-  ) throws(CommandExit) -> [SegmentLine] {
-    let state = try context.readingState(locations)
-    let names = try context.reading { () throws(Failure) in
-      try Subscriptions.resolve(loaded, state: state, cache: locations.cache, mayWrite: false)
-        .segments
-        .map(\.name)
-    }
+    _ joined: Subscriptions,
+    _ loaded: LoadedConfiguration
+  ) -> [SegmentLine] {
     let known = Dictionary(lines.map { ($0.name, $0) }) { first, _ in first }
     let optional = Set(
       loaded.configuration.segments.filter { !$0.declaration.isRequired }.map(\.name)
     )
-    return names.map { name in
+    return joined.segments.map(\.name).map { name in
       var line = known[name] ?? SegmentLine(name: name, items: 0, bytes: 0)
       line.isRequired = !optional.contains(name)
       return line

@@ -13,11 +13,11 @@ struct VerifyCommand: Command {
     var trees: TreeInspection
     var asidePaths: [ContentDigest: String] = [:]
 
-    var isSound: Bool { store.bad.isEmpty && trees.bad.isEmpty && trees.unread.isEmpty }
+    var isSound: Bool { store.bad.isEmpty && trees.badCount == 0 && trees.unread.isEmpty }
   }
 
   func run() throws(CommandExit) -> Int32 {
-    let (loaded, locations) = try context.configurationAndLocations(allowsUnsetSecrets: true)
+    let (loaded, locations) = try context.readConfigurationAndLocations()
     let found = options.repairs ? try repair(loaded, locations) : try inspect(loaded, locations)
     context.console.report(diagnostics(found) + found.trees.warnings)
     if context.shared.isJSON {
@@ -28,20 +28,40 @@ struct VerifyCommand: Command {
     return found.isSound ? ExitStatus.ok.code : ExitStatus.io.code
   }
 
+  /// Ends the command where there is nothing to check: no cache is no sound cache.
+  private func requireCache(
+    _ store: DiskStore?,
+    _ loaded: LoadedConfiguration,
+    _ locations: CacheLocations
+  ) throws(CommandExit) -> StorePresence {
+    let presence = try context.presence(loaded, locations, store)
+    switch presence {
+    case .whole, .stateless: context.report(presence, locations)
+    case .unused, .elsewhere: throw context.failed(.io, "status.no-cache", locations.missingCache)
+    case .lost: throw context.failed(.io, [locations.lossOfCache(.error)])
+    }
+    return presence
+  }
+
   private func inspect(
     _ loaded: LoadedConfiguration,
     _ locations: CacheLocations
   ) throws(CommandExit) -> Findings {
     let isCancelled = { StopSignals.pending != nil }
     let store = try context.readingStore(locations)
+    let presence = try requireCache(store, loaded, locations)
     let state = try context.readingState(locations)
     return try context.reading { () throws(Failure) in
       var found = Findings(
         store: try store?.verify(isCancelled: isCancelled) ?? .empty,
         trees: TreeInspection()
       )
+      context.console.report(store?.drainDiagnostics() ?? [])
+      let folders = try declared(loaded, state, locations)
+      if presence == .stateless, let store {
+        found.trees.unread = try locations.unrecordedTrees(store, declared: folders)
+      }
       if let state {
-        let folders = try declared(loaded, state, locations)
         found.trees = try PublishedTrees.inspect(
           state,
           of: store,
@@ -59,6 +79,7 @@ struct VerifyCommand: Command {
     _ loaded: LoadedConfiguration,
     _ locations: CacheLocations
   ) throws(CommandExit) -> Findings {
+    _ = try requireCache(context.readingStore(locations), loaded, locations)
     // Read before the store is opened for writing, since this may read the index.
     let known = try context.readingState(locations)
     let folders = try context.reading { () throws(Failure) in
@@ -132,10 +153,11 @@ struct VerifyCommand: Command {
       return Diagnostic(
         "publish.\(damage.problem.rawValue)",
         "`\(damage.path)`, published by segment `\(damage.segment)`, \(what)",
-        hint: damage.problem == .changed && !options.repairs ? advice(damage.segment) : nil
+        hint: damage.problem == .changed && !options.repairs ? advice(damage) : nil
       )
     }
-    return objects + files + found.trees.unread.map { ChangedTrees.diagnostic(of: $0, .error) }
+    return objects + files + found.trees.gone.map { ChangedTrees.diagnostic(of: $0, .error) }
+      + found.trees.unread.map { ChangedTrees.diagnostic(of: $0, .error) }
   }
 
   /// Returns what a run needs to make a missing file again; all users may write as root.
@@ -151,11 +173,15 @@ struct VerifyCommand: Command {
       + "and the next run makes it again"
   }
 
-  /// Returns advice; `publish` cannot reach a mirror, which no configuration declares.
-  private func advice(_ segment: String) -> String {
-    segment == MirrorFolder.segment
-      ? "`prefetch verify --repair` drops it, and the next `prefetch mirror` makes it again"
-      : "`prefetch publish` replaces it"
+  /// Returns the step that cures a changed file; `publish` needs a sound body and a configuration,
+  /// which a mirror has not.
+  private func advice(_ damage: TreeInspection.Damage) -> String {
+    if damage.segment == MirrorFolder.segment {
+      return "`prefetch verify --repair` drops it, and the next `prefetch mirror` makes it again"
+    }
+    return damage.hasDamagedBody
+      ? "`prefetch verify --repair` drops it with its stored body, and the next run fetches it again"
+      : "`prefetch publish \(SafeText.line(damage.segment))` replaces it"
   }
 
   private func summary(_ found: Findings) -> String {
@@ -169,10 +195,11 @@ struct VerifyCommand: Command {
     if unreadableCount > 0 { text += "; \(unreadableCount) could not be read" }
     if !found.asidePaths.isEmpty { text += ", \(found.asidePaths.count) of them moved aside" }
     if store.orphans > 0 { text += "; \(Amounts.count(Int64(store.orphans), "orphan"))" }
-    guard trees.checked > 0 || !trees.bad.isEmpty else { return text }
+    guard trees.checked > 0 || trees.badCount > 0 else { return text }
     text += "; \(Amounts.count(Int64(trees.checked), "published file")) looked at, "
-    text += "\(trees.bad.count) not as published"
-    let isMended = options.repairs && trees.bad.contains { $0.problem != .foreign }
+    text += "\(trees.badCount) not as published"
+    let isMended =
+      options.repairs && (!trees.gone.isEmpty || trees.bad.contains { $0.problem != .foreign })
     return isMended ? text + ", which the next run makes again" : text
   }
 
@@ -191,6 +218,15 @@ struct VerifyCommand: Command {
         "segment": .string(damage.segment),
         "path": .string(damage.path),
         "problem": .string(damage.problem.rawValue),
+        "files": 1,
+      ]
+    }
+    let gone = found.trees.gone.map { tree -> JSONValue in
+      [
+        "segment": .string(tree.segment),
+        "path": .string(tree.folder),
+        "problem": .string(TreeInspection.Damage.Problem.missing.rawValue),
+        "files": .integer(Int64(tree.count)),
       ]
     }
     context.console.print([
@@ -200,7 +236,7 @@ struct VerifyCommand: Command {
       "bad": .array(bad),
       "orphans": .integer(Int64(report.orphans)),
       "published": [
-        "checked": .integer(Int64(found.trees.checked)), "bad": .array(files),
+        "checked": .integer(Int64(found.trees.checked)), "bad": .array(files + gone),
         "unread": .array(
           found.trees.unread.map {
             ["segment": .string($0.segment), "reason": .string($0.failure.message)]

@@ -14,7 +14,7 @@ struct PublishOptions: CommandOptions, Hashable {
       """
       Every run publishes what it brought. This command publishes stored bodies, without a request, \
       and looks at every file: a deleted file comes back, a file changed in place is replaced and \
-      named (74), and a foreign file stays and is named (3). If an item of a tree is not stored, the \
+      named by a warning (74), and a foreign file stays and is named (3). If an item of a tree is not stored, the \
       command ends with 3: an atomic tree stays as it is, any other is made without the item.
       """,
       """

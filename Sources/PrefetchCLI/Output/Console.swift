@@ -133,8 +133,14 @@ final class Console {
   /// Reports a diagnostic; `subject` lets programs sort messages.
   func report(_ diagnostic: Diagnostic, about subject: LogSubject = .nothing) {
     if diagnostic.severity == .note, shared.verbosity == 0 { return }
-    report(diagnostic, about: subject, isHidden: diagnostic.severity != .error && shared.isQuiet)
+    let isUrgent = diagnostic.severity == .error || Self.urgentWarnings.contains(diagnostic.code)
+    report(diagnostic, about: subject, isHidden: !isUrgent && shared.isQuiet)
   }
+
+  /// Warnings of lost or damaged files, which `--quiet` does not hide.
+  private static let urgentWarnings: Set<Diagnostic.Code> = [
+    "publish.store_damaged", "state.damaged", "state.missing", "store.damaged", "store.missing",
+  ]
 
   private func report(
     _ diagnostic: Diagnostic,

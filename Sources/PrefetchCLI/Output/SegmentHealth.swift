@@ -5,6 +5,10 @@ struct SegmentHealth {
   var state: SegmentState?
   var lastSuccess: Instant?
   var changedFiles: String?
+  /// Text that says why no published file is left, such as on a disk that is not mounted.
+  var loss: String?
+  /// Why the last run left the segment incomplete.
+  var reason: String?
   var isRequired = true
   /// Whether the segment's last run failed a security check.
   var brokeTrust = false
@@ -83,10 +87,14 @@ struct MonitoringLine: Hashable {
     }
     let segments = all.filter(\.isRequired)
     if segments.isEmpty { findings.append((.unknown, "no segment is known")) }
-    if let doubt { findings.append((.unknown, doubt)) }
     findings += segments.filter { !$0.brokeTrust }
       .compactMap { Self.finding($0, limits, at: now) }
-    let worst = findings.map(\.verdict).max()
+    var worst = findings.map(\.verdict).max()
+    // A warning may be a part of what is critical.
+    if let doubt, worst != .critical {
+      worst = .unknown
+      findings = [(.unknown, doubt)]
+    }
     verdict = worst ?? .ok
     let reasons = findings.filter { $0.verdict == worst }.map(\.text)
     let more = reasons.count > 1 ? ", and \(reasons.count - 1) more" : ""
@@ -110,9 +118,10 @@ struct MonitoringLine: Hashable {
     let name = "segment `\(segment.name)`"
     switch segment.state {
     case .failed: return (.critical, "\(name) has failed")
-    case nil where limits == AgeLimits(): return (.unknown, "\(name) has not been run")
-    case .current, .incomplete, .deferred, .unsubscribed, nil: break
+    case nil: return (.unknown, "\(name) has not finished a run yet")
+    case .current, .incomplete, .deferred, .unsubscribed: break
     }
+    if let loss = segment.loss { return (.critical, "\(name) \(loss)") }
     if let limit = limits.critical, let complaint = segment.complaint(olderThan: limit, at: now) {
       return (.critical, "\(name) \(complaint)")
     }
@@ -122,7 +131,8 @@ struct MonitoringLine: Hashable {
     if let files = segment.changedFiles {
       return (.warning, "\(name) is incomplete: published files: \(files)")
     }
-    return segment.state == .incomplete ? (.warning, "\(name) is incomplete") : nil
+    guard segment.state == .incomplete else { return nil }
+    return (.warning, "\(name) is incomplete" + (segment.reason.map { ": \($0)" } ?? ""))
   }
 
   /// A bar would begin the figures, a second line the long text.

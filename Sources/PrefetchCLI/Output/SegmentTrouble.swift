@@ -8,19 +8,21 @@ struct SegmentTrouble {
     case list(String, reason: String)
     case items(count: Int, first: String, reason: String)
     case waits(Deferral)
+    /// The tree or the store failed, which only the run's exit status tells.
+    case ended(exit: String, at: Instant)
     case unknown
   }
 
   private let cause: Cause
 
   init(
-    of segment: SegmentDeclaration,
-    _ key: SegmentKey,
+    of key: SegmentKey,
+    list: String?,
     _ record: SegmentRecord?,
     _ store: DiskStore?,
     _ state: StateStore?
   ) throws(Failure) {
-    if let list = segment.listName, let last = try state?.history(url: list).first,
+    if let list, let last = try state?.history(url: list).first,
       last.outcome == .failed, let reason = last.reason
     {
       cause = .list(list, reason: reason)
@@ -32,6 +34,8 @@ struct SegmentTrouble {
       cause = items
     } else if let deferral = try state?.deferrals(of: key.identity)[key.name] {
       cause = .waits(deferral)
+    } else if let end = try state?.lastEnd(of: key), end.exit != ExitStatus.ok.name {
+      cause = .ended(exit: end.exit, at: end.at)
     } else {
       cause = .unknown
     }
@@ -69,6 +73,8 @@ struct SegmentTrouble {
         + "`\(SafeText.line(Redaction.url(first)))`: \(SafeText.line(reason)); `prefetch explain URL` explains it"
     case .waits(let deferral):
       "it waits: \(deferral.text()); the next run after that fetches it"
+    case .ended(let exit, let end):
+      "its last run ended with `\(exit)` \(Amounts.duration(now - end)) ago; the next run tries again"
     case .unknown:
       "it is not current; `prefetch run` fetches it"
     }
@@ -77,7 +83,7 @@ struct SegmentTrouble {
 
 extension SegmentDeclaration {
   /// The URL or path of the list; nil for items in the configuration.
-  fileprivate var listName: String? {
+  var listName: String? {
     switch source {
     case .inline: nil
     case .remote(let url): url.string

@@ -36,12 +36,14 @@ extension CommandContext {
     isRequired: Bool,
     needsSources: Bool = false,
     allowsUnsetSecrets: Bool = false,
+    searches: Bool = true,
     declaring own: [Override] = []
   ) throws(CommandExit) -> LoadedConfiguration {
     let loaded = loadConfiguration(
       isRequired: isRequired,
       needsSources: needsSources,
       allowsUnsetSecrets: allowsUnsetSecrets,
+      searches: searches,
       declaring: own
     )
     guard !loaded.hasErrors else {
@@ -55,7 +57,11 @@ extension CommandContext {
   /// Whether `--cache-dir` names the cache of a mirror, with the state in the same folder.
   var namesMirror: Bool {
     guard shared.mayNameMirror, let folder = shared.cacheDirectory else { return false }
-    return FileReading.exists("\(folder)/state.sqlite")
+    if FileReading.exists("\(folder)/state.sqlite") { return true }
+    // A mirror that has lost its state is known by its only segment.
+    let store = try? DiskStore.openForReading(cache: folder, clockStart: clock.now().wall)
+    guard let store = store ?? nil, let records = try? store.segments() else { return false }
+    return records.map(\.key.name) == [MirrorFolder.segment]
   }
 
   func configurationAndLocations(
@@ -66,17 +72,39 @@ extension CommandContext {
     return (loaded, try locations(loaded))
   }
 
+  /// Returns the configuration and places for a command that makes nothing.
+  ///
+  /// The `--cache-dir` of a mirror that is not there, such as on an unmounted disk, still names a
+  /// mirror: no configuration of another cache may answer instead.
+  func readConfigurationAndLocations() throws(CommandExit) -> (
+    LoadedConfiguration, CacheLocations
+  ) {
+    let isLostMirror = try reading { () throws(Failure) in
+      guard shared.mayNameMirror, let folder = shared.cacheDirectory else { return false }
+      return try !DiskStore.exists(at: folder)
+    }
+    let loaded = try configuration(
+      isRequired: false,
+      allowsUnsetSecrets: true,
+      searches: !isLostMirror
+    )
+    var locations = try locations(loaded)
+    if isLostMirror, shared.stateDirectory == nil { locations.state = locations.cache }
+    return (loaded, locations)
+  }
+
   func loadConfiguration(
     isRequired: Bool,
     needsSources: Bool,
     allowsUnsetSecrets: Bool = false,
+    searches: Bool = true,
     declaring own: [Override] = []
   ) -> LoadedConfiguration {
     StopSignals.beginReading()
     defer { StopSignals.endReading() }
     var loader = ConfigurationLoader()
     loader.files = shared.configurationFiles
-    loader.searches = own.isEmpty && (isRequired || !namesMirror)
+    loader.searches = searches && own.isEmpty && (isRequired || !namesMirror)
     loader.profile = shared.profile
     loader.requiresFile = isRequired
     loader.requiresSources = needsSources
@@ -224,7 +252,7 @@ extension CommandContext {
         clockStart: clock.now().wall
       )
       store?.isCancelled = { StopSignals.pending != nil }
-      console.report(store?.drainDiagnostics() ?? [])
+      for report in store?.drainDiagnostics() ?? [] { console.reportNow(report) }
       return store
     } catch {
       throw storeFailed(error)
@@ -236,7 +264,7 @@ extension CommandContext {
       var reports: [Diagnostic] = []
       do throws(Failure) {
         let state = try StateStore.openForReading(state: locations.state, reports: &reports)
-        console.report(reports)
+        for report in reports { console.reportNow(report) }
         return state
       } catch {
         guard let warning = privacyWarning(of: locations, error) else { throw error }

@@ -45,6 +45,11 @@ struct PublishingScope {
     self.builder = builder
   }
 
+  /// Folders of the declared trees; nil without a configuration, for all trees.
+  var folders: [SegmentKey: String]? {
+    loaded.files.isEmpty ? nil : PublishingSetup.folders(loaded, subscriptions)
+  }
+
   func key(_ segment: SegmentDeclaration) -> SegmentKey {
     SegmentKey(identity: loaded.identity, name: segment.name)
   }

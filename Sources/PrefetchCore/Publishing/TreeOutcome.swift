@@ -3,6 +3,8 @@ package struct TreeOutcome: Hashable, Sendable {
     package var name: String?
     package var url: String?
     package var failure: Failure
+    /// Whether the tree is right again: the failure only tells what another program did to it.
+    package var isMended = false
 
     package init(name: String? = nil, url: String? = nil, failure: Failure) {
       self.name = name
@@ -18,7 +20,10 @@ package struct TreeOutcome: Hashable, Sendable {
       return Diagnostic(
         Diagnostic.Code(stringLiteral: "publish.\(failure.code.rawValue)"),
         "the published tree of `\(segment)`\(file.map { ", \($0)" } ?? ""): \(failure.message)",
-        hint: count > 1 && !isOfFolder ? "`prefetch verify` names each of them" : nil
+        severity: isMended ? .warning : .error,
+        hint: isMended
+          ? "find the program that wrote into it: it needs a copy of its own"
+          : count > 1 && !isOfFolder ? "`prefetch verify` names each of them" : nil
       )
     }
   }
@@ -56,10 +61,12 @@ package struct TreeOutcome: Hashable, Sendable {
 
   private struct Kind: Hashable {
     var code: ErrorCode
+    var isMended: Bool
     var message: String
 
     init(_ trouble: Trouble) {
       code = trouble.failure.code
+      isMended = trouble.isMended
       message = trouble.failure.message
       if let name = trouble.name { message = message.replacing(name, with: "*") }
     }

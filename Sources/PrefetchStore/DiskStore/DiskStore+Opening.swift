@@ -110,6 +110,20 @@ extension DiskStore {
     try existing(path, clockStart, isLower: true)
   }
 
+  /// Whether the folder holds a cache, or the objects of one without an index.
+  package static func exists(at path: String) throws(Failure) -> Bool {
+    try existing(path, Instant(milliseconds: 0)) != nil
+  }
+
+  /// Whether runs have filled the cache, which then has a state; an export, whose index every
+  /// user may read, has none.
+  package func isOfRuns(isShared: Bool) throws(Failure) -> Bool {
+    guard let status = try index.status(), isShared || status.mode & 0o077 == 0 else {
+      return false
+    }
+    return try !segments().isEmpty
+  }
+
   private static func existing(
     _ path: String,
     _ clockStart: Instant,

@@ -10,7 +10,8 @@ extension DiskStore {
   func usedNow() throws(Failure) -> Int64 {
     let version = try dataVersion()
     if let used, used.version == version { return used.bytes }
-    let bytes = try countBytes()
+    // Leased bodies are not counted: they are removed first when room is short.
+    let bytes = try named().totals.bytes
     used = Used(bytes: bytes, version: version)
     return bytes
   }
@@ -77,23 +78,6 @@ extension DiskStore {
     }
   }
 
-  private func countBytes() throws(Failure) -> Int64 {
-    let database = try database()
-    // Leased bodies are not counted: they are removed first when room is short.
-    var bytes = try named().totals.bytes
-    let naming = try database.prepare(
-      """
-      SELECT 1 FROM items WHERE \(ObjectReferences.namesDigest) UNION ALL \
-      SELECT 1 FROM item_files WHERE digest=?1
-      """
-    )
-    for digest in try documentDigests(database).keys
-    where try naming.first(digest, digest.mark, read: { _ in true }) == nil {
-      bytes += try sizeOnDisk(digest) ?? 0
-    }
-    return bytes
-  }
-
   private func documents(
     _ database: Database
   ) throws(Failure) -> [ContentDigest: Stock.Document] {
@@ -104,7 +88,7 @@ extension DiskStore {
     return documents
   }
 
-  private func documentDigests(_ database: Database) throws(Failure) -> [ContentDigest: Int] {
+  func documentDigests(_ database: Database) throws(Failure) -> [ContentDigest: Int] {
     let rows = try database.prepare(
       "SELECT manifest FROM segments UNION ALL SELECT digest FROM segment_documents"
     )

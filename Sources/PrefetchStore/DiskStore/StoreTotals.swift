@@ -3,7 +3,8 @@ package import PrefetchCore
 package struct StoreTotals: Hashable, Sendable {
   package var items: Int
   package var objects: Int
-  /// Bytes of the objects: a shared object counts once, an object of a lower cache never.
+  /// Bytes of the objects, manifests included: a shared object counts once, an object of a lower
+  /// cache never.
   package var bytes: Int64
 
   package init(items: Int = 0, objects: Int = 0, bytes: Int64 = 0) {
@@ -79,6 +80,11 @@ extension DiskStore {
       guard seen.insert(digest.mark).inserted, layers.isOwn(digest) else { continue }
       totals.objects += 1
       totals.bytes += files.number(2)
+    }
+    for digest in try documentDigests(database).keys
+    where seen.insert(digest.mark).inserted && (!isLayered || layers.isOwn(digest)) {
+      totals.objects += 1
+      totals.bytes += try sizeOnDisk(digest) ?? 0
     }
     var segments: [SegmentKey: SegmentTotals] = [:]
     for (set, positions) in holders.sets.enumerated() {

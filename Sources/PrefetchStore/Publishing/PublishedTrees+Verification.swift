@@ -13,20 +13,42 @@ package struct TreeInspection: Hashable, Sendable {
     package var segment: String
     package var path: String
     package var problem: Problem
+    /// Whether the stored body of the file is damaged or missing too.
+    package var hasDamagedBody = false
+  }
+
+  /// A tree without any of its files, as on a disk that is not mounted.
+  package struct Gone: Hashable, Sendable {
+    package var segment: String
+    /// Folder of the tree.
+    package var folder: String
+    /// Topmost missing folder of the tree's path, or the empty folder above it.
+    package var place: FolderGap
+    /// Number of published files.
+    package var count: Int
   }
 
   /// A tree that this process could not look at.
   package struct Unread: Hashable, Sendable {
     package var segment: String
     package var failure: Failure
+
+    package init(segment: String, failure: Failure) {
+      self.segment = segment
+      self.failure = failure
+    }
   }
 
   package var checked = 0
   package var bad: [Damage] = []
+  package var gone: [Gone] = []
   package var unread: [Unread] = []
   package var warnings: [Diagnostic] = []
 
   package init() {}
+
+  /// Number of files that are not as they were published.
+  package var badCount: Int { bad.count + gone.reduce(0) { $0 + $1.count } }
 }
 
 extension TreeInspection {
@@ -132,10 +154,10 @@ extension TreeInspection {
   ) throws(Failure) {
     guard let location = try PublishedTrees.location(found, declared) else {
       // The parent of a declared tree is missing, such as behind a dangling link.
-      if declared != nil, PublishedTrees.isDeclared(found, declared),
-        try !record.trees(of: found.publication).isEmpty
-      {
-        bad.append(Damage(segment: found.key.name, path: found.folder, problem: .missing))
+      guard declared != nil, PublishedTrees.isDeclared(found, declared) else { return }
+      for tree in try record.trees(of: found.publication)
+      where tree.generation == 0 || tree.generation == found.publication.current {
+        try recordGone(found, count: record.fileCount(of: tree))
       }
       return
     }
@@ -173,19 +195,21 @@ extension TreeInspection {
     let trees = try record.trees(of: found.publication)
     let isInPlace = trees.contains { $0.generation == 0 }
     for tree in trees where tree.generation == 0 || tree.mark != nil {
-      if depth != .bytes, tree.generation > 0 {
-        // Readers see only the current generation.
-        guard !isInPlace, tree.generation == found.publication.current else { continue }
-        if location.linkedGeneration != tree.generation {
-          bad.append(Damage(segment: found.key.name, path: found.folder, problem: .missing))
-          continue
-        }
+      // Readers see only the current generation.
+      if depth != .bytes, tree.generation > 0,
+        isInPlace || tree.generation != found.publication.current
+      {
+        continue
       }
       guard let root = try location.root(of: tree.generation) else {
         // An earlier generation is not the segment's present tree.
         guard tree.generation == found.publication.current || tree.generation == 0 else { continue }
-        bad.append(Damage(segment: found.key.name, path: found.folder, problem: .missing))
+        try recordGone(found, count: record.fileCount(of: tree))
         try body(tree, Finding(problem: .missing))
+        continue
+      }
+      if depth != .bytes, tree.generation > 0, location.linkedGeneration != tree.generation {
+        bad.append(Damage(segment: found.key.name, path: found.folder, problem: .missing))
         continue
       }
       var changed: Set<URLKey>?
@@ -194,7 +218,9 @@ extension TreeInspection {
       }
       if changed?.isEmpty == true { continue }
       let folders = TreeFolders(root, record: record, tree: tree)
-      checked += try folders.eachChange(
+      let earlierCount = bad.count
+      var missingCount = 0
+      let count = try folders.eachChange(
         in: changed,
         readsFiles: depth != .status,
         isCancelled,
@@ -203,12 +229,39 @@ extension TreeInspection {
         (row, spot) throws(Failure) in
         let problem: Damage.Problem =
           if let spot { spot.isFile(of: row) ? .changed : .foreign } else { .missing }
+        if problem == .missing { missingCount += 1 }
         bad.append(
-          Damage(segment: found.key.name, path: root.path(of: row.path), problem: problem)
+          Damage(
+            segment: found.key.name,
+            path: root.path(of: row.path),
+            problem: problem,
+            hasDamagedBody: bodies.damaged.contains(row.digest)
+          )
         )
         try body(tree, Finding(problem: problem, spot: spot))
       }
+      checked += count
+      guard changed == nil, count > 0, missingCount == count else { continue }
+      bad.removeSubrange(earlierCount...)
+      recordGone(found, count: count, isCounted: true)
     }
+  }
+
+  private mutating func recordGone(
+    _ found: TreeRecord.Found,
+    count: Int,
+    isCounted: Bool = false
+  ) {
+    guard count > 0 else { return }
+    if !isCounted { checked += count }
+    gone.append(
+      Gone(
+        segment: found.key.name,
+        folder: found.folder,
+        place: FolderGap(above: found.folder),
+        count: count
+      )
+    )
   }
 }
 

@@ -170,7 +170,13 @@ extension TreeFilling {
   }
 
   private func recordRepair(_ message: String, on file: TreeFile) {
-    mended.append(.init(name: file.name, url: file.url, failure: Failure(.storeDamaged, message)))
+    var trouble = TreeOutcome.Trouble(
+      name: file.name,
+      url: file.url,
+      failure: Failure(.storeDamaged, message)
+    )
+    trouble.isMended = true
+    mended.append(trouble)
   }
 
   private func isBody(_ digest: ContentDigest, _ spot: TreeSpot) throws(Failure) -> Bool {

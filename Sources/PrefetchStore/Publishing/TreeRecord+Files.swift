@@ -31,6 +31,13 @@ extension TreeRecord {
     )
   }
 
+  /// Returns the number of names; a kill during a replacement leaves two rows of one name.
+  func fileCount(of tree: Tree) throws(Failure) -> Int {
+    try all("SELECT count(DISTINCT path) FROM published_files WHERE tree=\(tree.number)") { row in
+      Int(row.number(0))
+    }.first ?? 0
+  }
+
   private static func read(_ row: borrowing Statement) -> Row {
     Row(
       number: row.number(0),

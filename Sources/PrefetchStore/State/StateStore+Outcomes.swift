@@ -43,6 +43,12 @@ extension StateStore {
     return outcomes
   }
 
+  /// Whether a run of an identity, with nil of any, has ended, also where no history is kept.
+  package func hasRuns(of identity: String?) throws(Failure) -> Bool {
+    guard try outcomes(of: identity).isEmpty else { return true }
+    return try !runs(of: identity).isEmpty
+  }
+
   package func deferrals(of identity: String) throws(Failure) -> [String: Deferral] {
     var deferrals: [String: Deferral] = [:]
     for (key, outcome) in try outcomes(of: identity) { deferrals[key.name] = outcome.deferral }

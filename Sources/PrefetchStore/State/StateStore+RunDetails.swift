@@ -80,6 +80,16 @@ extension StateStore {
     return runs
   }
 
+  /// Returns the end and the exit status, by name, of a segment's last run.
+  package func lastEnd(of key: SegmentKey) throws(Failure) -> (at: Instant, exit: String)? {
+    try database.rows(
+      """
+      SELECT finished, exit_name FROM runs JOIN run_segments USING (run) \
+      WHERE identity=\(key.identity) AND name=\(key.name) ORDER BY run DESC LIMIT 1
+      """
+    ).all { row in (Instant(milliseconds: row.number(0)), row.text(1)) }.first
+  }
+
   /// Returns response times of hosts in all stored runs, of one identity or, with nil, of all.
   package func responseTimes(of identity: String?) throws(Failure) -> [String: ResponseTimes] {
     let rows = try database.rows(

@@ -200,6 +200,42 @@ struct ChangedTreeTests {
     #expect(try home.run("verify", "-q").status == 0)
   }
 
+  @Test(
+    "The step that `verify` names for a changed file cures it",
+    arguments: ["hardlink", "copy"]
+  )
+  func advice(_ link: String) throws {
+    let nginx = try Nginx()
+    let home = try Home(isInMemory: true)
+    for name in ["a", "b"] { nginx.write("the body of \(name)", to: name) }
+    home.configure(
+      """
+      segments:
+        - name: site
+          urls: [\(nginx.url("a")), \(nginx.url("b"))]
+          publish: { dir: tree, layout: basename, link: \(link) }
+      cache: { min_free: 0 }
+      """
+    )
+    try #require(home.run("-q").status == 0)
+    try TreeChange.written.make(of: home.path("tree/a"))
+    let found = try home.run("verify")
+    if link == "copy" {
+      #expect(found.errors.contains("hint: `prefetch publish site` replaces it"), "\(found)")
+      let run = try home.run("publish", "site")
+      #expect(run.status == 74, "\(run)")
+      #expect(!run.errors.contains("error: "), "\(run)")
+      #expect(!run.errors.contains("--repair") && !run.output.contains("failed"), "\(run)")
+      #expect(run.output.contains("1 put right: `a`"), "\(run)")
+    } else {
+      #expect(found.errors.contains("hint: `prefetch verify --repair` drops it with"), "\(found)")
+      #expect(try home.run("verify", "--repair").status == 74)
+      #expect(try home.run("-q").status == 0)
+    }
+    #expect(home.read("tree/a") == "the body of a")
+    #expect(try home.run("verify").status == 0)
+  }
+
   @Test("A missing tree is reported for its configuration only")
   func gone() throws {
     let nginx = try Nginx()
@@ -215,7 +251,8 @@ struct ChangedTreeTests {
     try #require(home.tool("rm", "-r", home.path("tree")).status == 0)
     let verify = try home.run("verify")
     #expect(verify.status == 74, "\(verify)")
-    #expect(verify.errors.contains("work/tree`, published by segment `site`, is missing"))
+    let words = "segment `site` has lost all published files (1): `\(home.path("tree"))` is missing"
+    #expect(verify.errors.contains(words), "\(verify)")
     FileTree.remove(home.path("prefetch.yaml"))
     let alone = try home.run("verify")
     #expect(alone.status == 0, "\(alone)")

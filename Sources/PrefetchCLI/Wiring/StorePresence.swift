@@ -1,0 +1,99 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchStore
+import PrefetchSystem
+
+/// What a reading command finds in the folders of cache and state.
+enum StorePresence: Hashable {
+  case whole
+  /// There is no cache, and nothing says that there was one.
+  case unused
+  /// There is no cache, and the runs that the state knows belong to other configurations.
+  case elsewhere
+  /// There is no cache where the user, or the history of runs, says that there is one.
+  case lost
+  /// The state that the runs of the cache have written is missing or damaged.
+  case stateless
+
+  var hasCache: Bool { self == .whole || self == .stateless }
+}
+
+extension CommandContext {
+  /// Returns what is there; a command that needs no state, with `readsState`, opens none.
+  func presence(
+    _ loaded: LoadedConfiguration,
+    _ locations: CacheLocations,
+    _ store: DiskStore?,
+    readsState: Bool = true
+  ) throws(CommandExit) -> StorePresence {
+    guard readsState || store == nil else { return .whole }
+    let state = try readingState(locations)
+    return try reading { () throws(Failure) in
+      guard let store else {
+        if shared.cacheDirectory != nil { return .lost }
+        if !loaded.files.isEmpty, try state?.hasRuns(of: loaded.identity) == true { return .lost }
+        return try state?.hasRuns(of: nil) == true ? .elsewhere : .unused
+      }
+      guard state == nil, try store.isOfRuns(isShared: locations.isShared),
+        !hasPrivateState(locations)
+      else { return .whole }
+      return .stateless
+    }
+  }
+
+  /// Says what is missing where a command has less to show than the user expects.
+  func report(_ presence: StorePresence, _ locations: CacheLocations) {
+    switch presence {
+    case .whole: break
+    case .unused: console.note("nothing has run yet: \(locations.missingCache)")
+    case .elsewhere: console.note(locations.missingCache)
+    case .lost: console.report(locations.lossOfCache(.warning))
+    case .stateless:
+      // A damaged state was reported when it was opened.
+      guard !locations.hasStateFile else { break }
+      console.reportNow(
+        Diagnostic(
+          "state.missing",
+          locations.doubtWithoutState,
+          severity: .warning,
+          hint: "name its folder with `--state-dir`, or mount the disk if one belongs there; "
+            + "the next run begins a new state"
+        )
+      )
+    }
+  }
+}
+
+extension CacheLocations {
+  var missingCache: String { "there is no cache at `\(cache)`" }
+
+  fileprivate var hasStateFile: Bool { FileReading.exists("\(state)/state.sqlite") }
+
+  private var missingState: String {
+    hasStateFile
+      ? "the state at `\(state)` is damaged" : "there is no state of the cache at `\(state)`"
+  }
+
+  var doubtWithoutState: String {
+    "\(missingState): past runs, their failures and published files are not known"
+  }
+
+  /// Returns the trees that runs may have published, and whose files only the state records.
+  func unrecordedTrees(
+    _ store: DiskStore,
+    declared: [SegmentKey: String]?
+  ) throws(Failure) -> [TreeInspection.Unread] {
+    try store.segments().map(\.key).filter { key in
+      declared.map { $0[key] != nil } ?? (key.name == MirrorFolder.segment)
+    }.map { TreeInspection.Unread(segment: $0.name, failure: Failure(.notFound, missingState)) }
+  }
+
+  func lossOfCache(_ severity: Diagnostic.Severity) -> Diagnostic {
+    Diagnostic(
+      "store.missing",
+      missingCache,
+      severity: severity,
+      hint: "correct the folder, or mount the disk if one belongs there; a run makes a new cache"
+    )
+  }
+}
