@@ -42,7 +42,7 @@ extension Dispatcher {
     let step = items[item].step
     let (entry, index) = (Int(step.entry), Int(items[item].segment))
     guard start.isBrief, step.bundle == nil, entrySuffices(index),
-      !segments[index].table.value.hasExtras(at: entry)
+      !segments[index].table.value.hasExtras(at: entry), !hasPart(entry, in: index)
     else { return nil }
     let digest = segments[index].table.value.columnDigest(at: entry)
     guard let row = row(of: step) else {
@@ -61,6 +61,11 @@ extension Dispatcher {
     return Preparation(item: item, record: row.item, digest: nil)
   }
 
+  private func hasPart(_ entry: Int, in index: Int) -> Bool {
+    !start.partials.isEmpty
+      && start.partials[segments[index].table.value.url(at: entry)] != nil
+  }
+
   /// Whether the entry alone decides how a segment's items are requested; cached per segment.
   private mutating func entrySuffices(_ index: Int) -> Bool {
     guard network == nil else { return false }
@@ -73,9 +78,9 @@ extension Dispatcher {
   private func computeEntrySuffices(_ index: Int) -> Bool {
     let declaration = segments[index].declaration
     return !request.mode.probes && declaration.isStored && !declaration.requestsHeadOnly
-      && declaration.publishing?.adopts != true && !start.seeksLostBodies
+      && declaration.publishing?.adopts != true
       && declaration.alternates.isEmpty && segments[index].mirrors.isEmpty
-      && start.partials.isEmpty && request.unregisteredOrigin == nil
+      && request.unregisteredOrigin == nil
       && !request.policy.tier.isTrusted
       && !connections.addsHeaders && !connections.rechecksPlainHTTP && !connections.dependsOnPurpose
   }

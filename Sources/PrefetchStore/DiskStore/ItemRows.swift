@@ -164,16 +164,16 @@ final class ItemRows {
   }
 
   func draft(_ arrival: Arrival, holders: Int64) throws(Failure) -> Int64 {
-    let table = arrival.terms.table.value
-    let url = table.url(at: arrival.entry)
+    let (table, entry) = (arrival.terms.table, arrival.entry)
+    let url = table.value.url(at: entry)
     return try draft(
       url,
-      id: table.id(at: arrival.entry).flatMap { ItemName.stored($0, url: url) },
+      id: table.value.id(at: entry).flatMap { ItemName.stored($0, url: url) },
       digest: arrival.body.digest,
       holders: holders,
       variance: arrival.variance,
       expiresAt: nil
-    ) { RecordRow.append(arrival, table, to: &$0) }
+    ) { RecordRow.append(arrival, table.value, to: &$0) }
   }
 
   private func draft(
