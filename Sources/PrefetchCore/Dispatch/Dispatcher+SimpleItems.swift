@@ -212,9 +212,12 @@ extension Dispatcher {
     if let arrival = outcome.arrival {
       storeArrival(item, arrival)
     } else {
-      guard let row = row(of: items[item].step), !space.evicted.contains(row.digest)
+      guard let renewal = outcome.renewal, let row = row(of: items[item].step),
+        !space.evicted.contains(row.digest),
+        // New headers may forbid another segment to store the body.
+        segments.count == 1 || renewal.headers == nil
       else { return false }
-      confirm(item, row)
+      confirm(item, row, renewal.freshness)
     }
     // Each answer draws a random number, so that equal seeds give equal runs.
     _ = jitter.next()
@@ -228,9 +231,7 @@ extension Dispatcher {
     return true
   }
 
-  private mutating func confirm(_ item: Int, _ row: Inventory.Row) {
-    // The answer repeats the stored headers, which state no lifetime.
-    let freshness = Freshness.undeclared(until: .distantFuture)
+  private mutating func confirm(_ item: Int, _ row: Inventory.Row, _ freshness: Freshness) {
     limitQuiet(item, until: freshUntil(freshness, in: Int(items[item].segment)))
     items[simple: item].stored = nil
     batch.confirm(

@@ -81,7 +81,7 @@ extension DiskStore {
     let database = try database()
     // Leased bodies are not counted: they are removed first when room is short.
     var bytes = try named().totals.bytes
-    let naming = try database.prepare(
+    let naming = database.prepare(
       """
       SELECT 1 FROM items WHERE \(ObjectReferences.namesDigest) UNION ALL \
       SELECT 1 FROM item_files WHERE digest=?1
@@ -105,7 +105,7 @@ extension DiskStore {
   }
 
   private func documentDigests(_ database: Database) throws(Failure) -> [ContentDigest: Int] {
-    let rows = try database.prepare(
+    let rows = database.prepare(
       "SELECT manifest FROM segments UNION ALL SELECT digest FROM segment_documents"
     )
     var digests: [ContentDigest: Int] = [:]
@@ -120,7 +120,7 @@ extension DiskStore {
     _ database: Database,
     _ inventory: Inventory
   ) throws(Failure) -> [Int: Stock.Age] {
-    let rows = try database.prepare(
+    let rows = database.prepare(
       """
       SELECT item, facts, expires_at, url FROM items \
       WHERE mark IS NOT NULL AND (expires_at IS NOT NULL OR holders NOT IN \
