@@ -73,7 +73,7 @@ struct StateStoreTests {
 
   /// Returns a column of the table of runs, newest first.
   private func texts(of column: String, in state: StateStore) throws -> [String] {
-    let rows = try state.database.prepare("SELECT \(column) FROM runs ORDER BY run DESC")
+    let rows = state.database.prepare("SELECT \(column) FROM runs ORDER BY run DESC")
     var texts: [String] = []
     while try rows.step() { texts.append(rows.text(0)) }
     return texts

@@ -42,7 +42,7 @@ extension Dispatcher {
     let step = items[item].step
     let (entry, index) = (Int(step.entry), Int(items[item].segment))
     guard start.isBrief, step.bundle == nil, entrySuffices(index),
-      !segments[index].table.value.hasExtras(at: entry)
+      !segments[index].table.value.hasExtras(at: entry), !hasPart(entry, in: index)
     else { return nil }
     let digest = segments[index].table.value.columnDigest(at: entry)
     guard let row = row(of: step) else {
@@ -61,6 +61,11 @@ extension Dispatcher {
     return Preparation(item: item, record: row.item, digest: nil)
   }
 
+  private func hasPart(_ entry: Int, in index: Int) -> Bool {
+    !start.partials.isEmpty
+      && start.partials[segments[index].table.value.url(at: entry)] != nil
+  }
+
   /// Whether the entry alone decides how a segment's items are requested; cached per segment.
   private mutating func entrySuffices(_ index: Int) -> Bool {
     guard network == nil else { return false }
@@ -73,9 +78,9 @@ extension Dispatcher {
   private func computeEntrySuffices(_ index: Int) -> Bool {
     let declaration = segments[index].declaration
     return !request.mode.probes && declaration.isStored && !declaration.requestsHeadOnly
-      && declaration.publishing?.adopts != true && !start.seeksLostBodies
+      && declaration.publishing?.adopts != true
       && declaration.alternates.isEmpty && segments[index].mirrors.isEmpty
-      && start.partials.isEmpty && request.unregisteredOrigin == nil
+      && request.unregisteredOrigin == nil
       && !request.policy.tier.isTrusted
       && !connections.addsHeaders && !connections.rechecksPlainHTTP && !connections.dependsOnPurpose
   }
@@ -207,9 +212,12 @@ extension Dispatcher {
     if let arrival = outcome.arrival {
       storeArrival(item, arrival)
     } else {
-      guard let row = row(of: items[item].step), !space.evicted.contains(row.digest)
+      guard let renewal = outcome.renewal, let row = row(of: items[item].step),
+        !space.evicted.contains(row.digest),
+        // New headers may forbid another segment to store the body.
+        segments.count == 1 || renewal.headers == nil
       else { return false }
-      confirm(item, row)
+      confirm(item, row, renewal.freshness)
     }
     // Each answer draws a random number, so that equal seeds give equal runs.
     _ = jitter.next()
@@ -223,9 +231,7 @@ extension Dispatcher {
     return true
   }
 
-  private mutating func confirm(_ item: Int, _ row: Inventory.Row) {
-    // The answer repeats the stored headers, which state no lifetime.
-    let freshness = Freshness.undeclared(until: .distantFuture)
+  private mutating func confirm(_ item: Int, _ row: Inventory.Row, _ freshness: Freshness) {
     limitQuiet(item, until: freshUntil(freshness, in: Int(items[item].segment)))
     items[simple: item].stored = nil
     batch.confirm(

@@ -259,11 +259,37 @@ extension Exchange {
   private static let mostRounds = 25
 }
 
+/// What a 304 renews of a stored response without changing more than times.
+enum Renewal: Sendable {
+  /// The response repeats the stored headers, which state no lifetime.
+  case repeated
+  case times(Freshness, HeaderBlock)
+
+  var freshness: Freshness {
+    switch self {
+    case .repeated: .undeclared(until: .distantFuture)
+    case .times(let freshness, _): freshness
+    }
+  }
+
+  /// Headers of the response that differ from the stored ones.
+  var headers: HeaderBlock? {
+    if case .times(_, let headers) = self { headers } else { nil }
+  }
+}
+
 extension Confirmable {
-  func isConfirmed(by response: TransferResponse) -> Bool {
-    response.status == 304
-      && Revalidation.confirms(response.headers, stored: validators)
-      && Revalidation.repeats(stored: headers, confirmed: response.headers)
+  /// Returns nil for a response that does not confirm the body, or that changes more than times.
+  func renewal(by response: TransferResponse, at timing: Freshness.Timing) -> Renewal? {
+    guard response.status == 304,
+      Revalidation.confirms(response.headers, stored: validators)
+    else { return nil }
+    if Revalidation.repeats(stored: headers, confirmed: response.headers) { return .repeated }
+    let (merged, isChanged) = Revalidation.merge(stored: headers, confirmed: response.headers)
+    guard !isChanged, !merged.has(.vary),
+      Revalidation.renewed(validators, by: response.headers) == validators
+    else { return nil }
+    return .times(Freshness(merged, at: timing), response.headers)
   }
 }
 

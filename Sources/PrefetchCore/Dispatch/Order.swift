@@ -18,15 +18,17 @@ package struct Order: Sendable {
     guard case .success(let response) = result, !response.isTrouble,
       !figures.isRemarkable
     else { return nil }
-    var arrival: Arrival?
+    let timing = Freshness.Timing(now, figures)
+    var (arrival, renewal): (Arrival?, Renewal?)
     if stored == nil {
-      arrival = terms.arrival(of: entry, response, at: Freshness.Timing(now, figures))
-      guard arrival != nil else { return nil }
+      arrival = terms.arrival(of: entry, response, at: timing)
     } else {
-      guard let known, known.isConfirmed(by: response) else { return nil }
+      renewal = known?.renewal(by: response, at: timing)
     }
+    guard arrival != nil || renewal != nil else { return nil }
     return Outcome(
       arrival: arrival,
+      renewal: renewal,
       status: response.status,
       wireBytes: figures.wireBytes,
       version: figures.version,
@@ -38,6 +40,8 @@ package struct Order: Sendable {
 /// Expected answer of a simple item, as the worker judged it.
 package struct Outcome: Sendable {
   package let arrival: Arrival?
+  /// Renewed times of a confirmed body; nil for a body that arrived.
+  let renewal: Renewal?
   package let status: Int
   package private(set) var wireBytes: Int64
   package let version: TransferFigures.Version?
@@ -55,12 +59,10 @@ package struct Outcome: Sendable {
     figures.version = version
     if responseTime != nil { figures.requested = .zero }
     figures.firstByte = responseTime
-    if let timing = arrival?.timing {
-      figures.total = timing.elapsed
-    }
+    figures.total = arrival?.timing.elapsed ?? responseTime
     let response = TransferResponse(
       status: status,
-      headers: arrival?.headers ?? HeaderBlock(),
+      headers: arrival?.headers ?? renewal?.headers ?? HeaderBlock(),
       body: arrival?.body
     )
     return TransferResult(.success(response), figures: figures)

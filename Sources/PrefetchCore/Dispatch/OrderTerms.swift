@@ -99,12 +99,11 @@ extension OrderTerms {
     _ mime: String?,
     _ entry: Int
   ) -> Bool {
-    let table = table.value
     // Most entries declare so little that a short check is enough.
-    if body.digestFailure == nil, expectations.isEmpty, !table.hasMediaType(at: entry),
-      table.size(at: entry).map({ $0 == body.size }) ?? true
+    if body.digestFailure == nil, expectations.isEmpty, !table.value.hasMediaType(at: entry),
+      table.value.size(at: entry).map({ $0 == body.size }) ?? true
     {
-      if let digest = table.columnDigest(at: entry) {
+      if let digest = table.value.columnDigest(at: entry) {
         if digest == body.digest { return true }
       } else if !PageGuard.mayBePage(type: mime, prefix: body.prefix) {
         return true
@@ -113,7 +112,7 @@ extension OrderTerms {
     return BodyCheck.objection(
       to: body,
       headers: headers,
-      entry: table.entry(at: entry, identified: false),
+      entry: table.value.entry(at: entry, identified: false),
       expectations: expectations
     ) == nil
   }

@@ -2,13 +2,15 @@
 struct Segments: RandomAccessCollection, MutableCollection {
   private var works: [SegmentWork]
   private let given: Shared<Dispatcher.Start>
+  let publishes: Bool
 
   var startIndex: Int { 0 }
   var endIndex: Int { works.count }
 
-  // Without `_read`, which compiler 6.3 misreads; details at the subscript of `ItemTable`.
+  // Without `_read`, which compiler 6.3 misreads; details at the subscript of `ItemTable`. Through
+  // the span, since an array copies the whole element, of 2.5 kB, to read one property.
   subscript(index: Int) -> SegmentWork {
-    @inline(__always) get { works[index] }
+    @inline(__always) get { works.span[index] }
     @inline(__always) _modify { yield &works[index] }
   }
 
@@ -17,6 +19,7 @@ struct Segments: RandomAccessCollection, MutableCollection {
   init(_ given: Shared<Dispatcher.Start>) {
     self.given = given
     let request = given.value.request
+    publishes = request.segments.contains { $0.publishing != nil }
     let records = Dictionary(given.value.segments.map { ($0.key, $0) }) { first, _ in first }
     works = request.segments.map { declaration in
       let key = SegmentKey(identity: request.identity, name: declaration.name)
@@ -36,8 +39,6 @@ struct Segments: RandomAccessCollection, MutableCollection {
       return work
     }
   }
-
-  var publishes: Bool { works.contains { $0.declaration.publishing != nil } }
 
   var areSettled: Bool { works.allSatisfy { $0.phase == .settled } }
 

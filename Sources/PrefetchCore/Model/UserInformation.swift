@@ -1,7 +1,7 @@
 /// Masking of user names and passwords in URLs before text is shown or stored.
 package enum UserInformation {
   package static func masked(_ text: String) -> String {
-    guard text.utf8.contains(at) else { return text }
+    guard text.utf8.span.contains(at) else { return text }
     let bytes = Array(text.utf8)
     let ranges = ranges(in: bytes)
     guard !ranges.isEmpty else { return text }

@@ -264,7 +264,8 @@ struct Judge {
   }
 
   private func freshUntil(_ wanted: EntryDeclaration, row: Inventory.Row) -> Instant? {
-    var lifetimes = granted + [wanted.full?.lifetime].compactMap(\.self)
+    var lifetimes = granted
+    if let own = wanted.full?.lifetime { lifetimes.append(own) }
     if wanted.bundle == .ad, segment.lifetime == nil, wanted.full?.lifetime == nil {
       lifetimes.append(BundleForm.adLifetime)
     }

@@ -41,7 +41,7 @@ extension DiskStore {
     in database: Database
   ) throws(Failure) {
     try database.transaction { () throws(Failure) in
-      let replacement = try database.prepare(
+      let replacement = database.prepare(
         "INSERT OR REPLACE INTO absences VALUES (?1, ?2, ?3, ?4, ?5)"
       )
       for (url, absence) in absences {

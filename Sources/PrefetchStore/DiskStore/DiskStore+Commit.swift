@@ -245,7 +245,7 @@ extension DiskStore {
   ) throws(Failure) {
     guard !orphans.isEmpty else { return }
     try changeObjects(writing) { (database, references) throws(Failure) in
-      let insertion = try database.prepare(
+      let insertion = database.prepare(
         "INSERT OR REPLACE INTO released_objects (digest, since) VALUES (?1, ?2)"
       )
       let isBusy = try isBusy()

@@ -62,7 +62,7 @@ extension DiskStore {
     try withBackup { () throws(Failure) in
       let database = try database()
       let rule = try LockRule(database, now: expiryTime())
-      let find = try database.prepare("SELECT item FROM items WHERE url=?1")
+      let find = database.prepare("SELECT item FROM items WHERE url=?1")
       var locked: Set<String> = []
       for url in urls {
         try find.set(url)

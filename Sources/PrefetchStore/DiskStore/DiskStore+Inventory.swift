@@ -16,7 +16,7 @@ extension DiskStore {
     of urls: [String],
     _ database: Database
   ) throws(Failure) -> [Int64] {
-    let find = try database.prepare("SELECT item FROM items WHERE url=?1")
+    let find = database.prepare("SELECT item FROM items WHERE url=?1")
     var numbers: [Int64] = []
     for url in urls {
       try find.set(url)
@@ -93,8 +93,8 @@ private final class InventoryReader {
     of items: [Int64]?,
     _ database: Database
   ) throws(Failure) -> Statement {
-    guard let items else { return try database.prepare("SELECT \(columns) ORDER BY item") }
-    let rows = try database.prepare(
+    guard let items else { return database.prepare("SELECT \(columns) ORDER BY item") }
+    let rows = database.prepare(
       "SELECT \(columns) WHERE item IN (SELECT value FROM json_each(?1)) ORDER BY item"
     )
     try rows.set("[\(items.map(String.init).joined(separator: ","))]")

@@ -55,13 +55,13 @@ final class KnownFiles {
   private let updateItems: Statement
   private let updateItemFiles: Statement
 
-  init(_ database: Database) throws(Failure) {
+  init(_ database: Database) {
     let ofItems = ObjectReferences.namesDigest
-    find = try database.prepare(
+    find = database.prepare(
       "SELECT file FROM items WHERE \(ofItems) UNION SELECT file FROM item_files WHERE digest=?1"
     )
-    updateItems = try database.prepare("UPDATE items SET file=?3 WHERE \(ofItems)")
-    updateItemFiles = try database.prepare("UPDATE item_files SET file=?2 WHERE digest=?1")
+    updateItems = database.prepare("UPDATE items SET file=?3 WHERE \(ofItems)")
+    updateItemFiles = database.prepare("UPDATE item_files SET file=?2 WHERE digest=?1")
   }
 
   func contains(_ file: ObjectFile, of digest: ContentDigest) throws(Failure) -> Bool {

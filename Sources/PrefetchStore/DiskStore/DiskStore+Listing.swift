@@ -107,12 +107,12 @@ extension DiskStore {
     try StatementFunction.registerAll(in: database)
     // Only keys are sorted: sorting whole rows would hold all of them in memory.
     let keys = sorting.map { "\($0.order.expression)\($0.isDescending ? " DESC" : "")" }
-    let order = try database.prepare(
+    let order = database.prepare(
       """
       SELECT item FROM \(RecordRow.source) ORDER BY \(keys.joined(separator: ", ")), url
       """
     )
-    let row = try database.prepare("\(StoredItemReader.selection) WHERE item=?1")
+    let row = database.prepare("\(StoredItemReader.selection) WHERE item=?1")
     while try order.step() {
       try row.set(order.number(0))
       defer { row.reset() }
@@ -126,7 +126,7 @@ extension DiskStore {
       "DROP TABLE IF EXISTS temp.item_uses; "
         + "CREATE TEMP TABLE item_uses (url TEXT PRIMARY KEY, used_at INTEGER) WITHOUT ROWID"
     )
-    let insertion = try database.prepare("INSERT INTO temp.item_uses VALUES (?1, ?2)")
+    let insertion = database.prepare("INSERT INTO temp.item_uses VALUES (?1, ?2)")
     for (url, instant) in uses {
       try insertion.run(url, instant)
     }
@@ -146,7 +146,7 @@ private struct StoredItemReader {
   private var otherBytes: [Int64: Int64] = [:]
 
   init(_ database: Database, locks: LockRule) throws(Failure) {
-    let files = try database.prepare("SELECT item, sum(size) FROM item_files GROUP BY item")
+    let files = database.prepare("SELECT item, sum(size) FROM item_files GROUP BY item")
     while try files.step() { otherBytes[files.number(0)] = files.number(1) }
     let holders = try HolderLists(database)
     names = holders.sets.map { set in set.map { holders.keys[$0].name } }

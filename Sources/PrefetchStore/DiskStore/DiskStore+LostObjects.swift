@@ -149,7 +149,7 @@ extension DiskStore {
 
   func recordedTimes(_ database: Database) throws(Failure) -> FolderTimes {
     var recorded: [UInt8: Int64] = [:]
-    let rows = try database.prepare("SELECT prefix, changed FROM object_folders")
+    let rows = database.prepare("SELECT prefix, changed FROM object_folders")
     while try rows.step() {
       guard let prefix = UInt8(exactly: rows.number(0)) else { continue }
       recorded[prefix] = rows.number(1)
@@ -161,10 +161,10 @@ extension DiskStore {
     let changes = times.changes
     guard !changes.isEmpty else { return }
     try database.transaction { () throws(Failure) in
-      let insertion = try database.prepare(
+      let insertion = database.prepare(
         "INSERT OR REPLACE INTO object_folders (prefix, changed) VALUES (?1, ?2)"
       )
-      let deletion = try database.prepare("DELETE FROM object_folders WHERE prefix=?1")
+      let deletion = database.prepare("DELETE FROM object_folders WHERE prefix=?1")
       for change in changes {
         if let changed = change.changed {
           try insertion.run(Int(change.prefix), changed)

@@ -5,7 +5,7 @@ extension DiskStore {
     try withBackup { () throws(Failure) in
       let database = try database()
       return try database.reading { () throws(Failure) in
-        let rows = try database.prepare(
+        let rows = database.prepare(
           "SELECT \(SegmentRow.columns) FROM segments ORDER BY identity, name"
         )
         var segments: [SegmentRecord] = []

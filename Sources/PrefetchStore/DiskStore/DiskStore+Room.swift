@@ -89,7 +89,7 @@ extension DiskStore {
   }
 
   func documentDigests(_ database: Database) throws(Failure) -> [ContentDigest: Int] {
-    let rows = try database.prepare(
+    let rows = database.prepare(
       "SELECT manifest FROM segments UNION ALL SELECT digest FROM segment_documents"
     )
     var digests: [ContentDigest: Int] = [:]
@@ -104,7 +104,7 @@ extension DiskStore {
     _ database: Database,
     _ inventory: Inventory
   ) throws(Failure) -> [Int: Stock.Age] {
-    let rows = try database.prepare(
+    let rows = database.prepare(
       """
       SELECT item, facts, expires_at, url FROM items \
       WHERE mark IS NOT NULL AND (expires_at IS NOT NULL OR holders NOT IN \

@@ -3,7 +3,7 @@ package import PrefetchCore
 /// Reads the records of a manifest's further documents from `segment_documents`.
 enum DocumentRow {
   static func bySegment(_ database: Database) throws(Failure) -> [Int64: [DocumentRecord]] {
-    let rows = try database.prepare(
+    let rows = database.prepare(
       """
       SELECT segment, url, final_url, etag, last_modified, digest, generated, is_signature, \
       asked FROM segment_documents ORDER BY segment, position
@@ -57,15 +57,15 @@ final class DocumentRows {
   private let insert: Statement
   private let delete: Statement
 
-  init(_ database: Database) throws(Failure) {
-    list = try database.prepare("SELECT digest FROM segment_documents WHERE segment=?1")
-    insert = try database.prepare(
+  init(_ database: Database) {
+    list = database.prepare("SELECT digest FROM segment_documents WHERE segment=?1")
+    insert = database.prepare(
       """
       INSERT INTO segment_documents (segment, position, url, final_url, etag, last_modified, \
       digest, generated, is_signature, asked) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
       """
     )
-    delete = try database.prepare("DELETE FROM segment_documents WHERE segment=?1")
+    delete = database.prepare("DELETE FROM segment_documents WHERE segment=?1")
   }
 
   func digests(of segment: Int64) throws(Failure) -> Set<ContentDigest> {

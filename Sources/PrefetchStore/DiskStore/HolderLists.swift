@@ -9,7 +9,7 @@ struct HolderLists {
 
   init(_ database: Database) throws(Failure) {
     let numbers = try readKeys(database)
-    let rows = try database.prepare("SELECT holders, segment FROM holder_sets")
+    let rows = database.prepare("SELECT holders, segment FROM holder_sets")
     while try rows.step() {
       guard let segment = numbers[rows.number(1)] else { continue }
       let set = rows.number(0)
@@ -31,7 +31,7 @@ struct HolderLists {
   }
 
   private mutating func readKeys(_ database: Database) throws(Failure) -> [Int64: Int] {
-    let rows = try database.prepare(
+    let rows = database.prepare(
       "SELECT segment, identity, name FROM segments ORDER BY identity, name"
     )
     var numbers: [Int64: Int] = [:]

@@ -16,10 +16,10 @@ final class HolderSets {
   private var last: Int64 = 0
   private var steps: [Step: Int64] = [:]
 
-  init(_ database: Database) throws(Failure) {
+  init(_ database: Database) {
     self.database = database
-    read = try database.prepare("SELECT holders, segment FROM holder_sets")
-    insert = try database.prepare("INSERT INTO holder_sets (holders, segment) VALUES (?1, ?2)")
+    read = database.prepare("SELECT holders, segment FROM holder_sets")
+    insert = database.prepare("INSERT INTO holder_sets (holders, segment) VALUES (?1, ?2)")
   }
 
   func begin() {

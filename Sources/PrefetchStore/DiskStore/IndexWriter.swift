@@ -33,13 +33,13 @@ final class IndexWriter {
   /// Holder sets whose segments may no longer be quiet.
   private var disturbed: Set<Int64> = []
 
-  init(_ database: Database) throws(Failure) {
-    items = try ItemRows(database)
-    holders = try HolderSets(database)
-    segments = try SegmentRows(database)
-    documents = try DocumentRows(database)
-    listMembers = try database.prepare("SELECT item FROM items WHERE holders=?1 ORDER BY item")
-    dating = try database.prepare(
+  init(_ database: Database) {
+    items = ItemRows(database)
+    holders = HolderSets(database)
+    segments = SegmentRows(database)
+    documents = DocumentRows(database)
+    listMembers = database.prepare("SELECT item FROM items WHERE holders=?1 ORDER BY item")
+    dating = database.prepare(
       "UPDATE upkeep SET newest_date=max(coalesce(newest_date, ?1), ?1)"
     )
   }

@@ -44,13 +44,13 @@ final class ItemRows {
     let withdraw: Statement
   }
 
-  init(_ database: Database) throws(Failure) {
+  init(_ database: Database) {
     self.database = database
-    variances = try VarianceRows(database)
+    variances = VarianceRows(database)
     let selection = "SELECT item, holders, was_held, facts, url, file FROM items"
-    findByURL = try database.prepare("\(selection) WHERE url=?1")
-    findByNumber = try database.prepare("\(selection) WHERE item=?1")
-    findByDigest = try database.prepare(
+    findByURL = database.prepare("\(selection) WHERE url=?1")
+    findByNumber = database.prepare("\(selection) WHERE item=?1")
+    findByDigest = database.prepare(
       "SELECT url FROM items WHERE \(ObjectReferences.namesDigest)"
     )
     insertions = RowBatch(
@@ -59,7 +59,7 @@ final class ItemRows {
       columns: 9,
       "ON CONFLICT (url) DO NOTHING"
     )
-    updateItem = try database.prepare(
+    updateItem = database.prepare(
       """
       UPDATE items SET id=?2, mark=?3, was_held=was_held OR holders<>0, holders=?4, variance=?5, \
       expires_at=?6, file=?7, facts=?8 WHERE item=?1
@@ -67,37 +67,37 @@ final class ItemRows {
     )
     // The batch does not check that the item exists: times without an item are never read.
     renewals = RowBatch(database, "REPLACE INTO item_times VALUES", columns: 4)
-    updateHolders = try database.prepare(
+    updateHolders = database.prepare(
       "UPDATE items SET was_held=was_held OR holders<>0, holders=?2 WHERE item=?1"
     )
-    findRemoval = try database.prepare(
+    findRemoval = database.prepare(
       "SELECT url, id, facts, holders FROM items WHERE item=?1"
     )
     deletions = Deletions(
-      item: try database.prepare("DELETE FROM items WHERE item=?1"),
-      times: try database.prepare("DELETE FROM item_times WHERE item=?1"),
-      files: try database.prepare("DELETE FROM item_files WHERE item=?1")
+      item: database.prepare("DELETE FROM items WHERE item=?1"),
+      times: database.prepare("DELETE FROM item_times WHERE item=?1"),
+      files: database.prepare("DELETE FROM item_files WHERE item=?1")
     )
-    findFiles = try database.prepare("SELECT digest, size FROM item_files WHERE item=?1")
-    insertFile = try database.prepare("INSERT OR IGNORE INTO item_files VALUES (?1, ?2, ?3, ?4)")
-    findOwners = try database.prepare(
+    findFiles = database.prepare("SELECT digest, size FROM item_files WHERE item=?1")
+    insertFile = database.prepare("INSERT OR IGNORE INTO item_files VALUES (?1, ?2, ?3, ?4)")
+    findOwners = database.prepare(
       "SELECT url FROM items JOIN item_files USING (item) WHERE digest=?1"
     )
     let columns = "item, url, id, mark, holders, variance, expires_at, file, facts"
     releases = Releases(
-      keep: try database.prepare(
+      keep: database.prepare(
         """
         INSERT OR REPLACE INTO released_items SELECT \(columns), ?2 FROM items WHERE item=?1 \
         AND (mark IS NOT NULL OR NOT EXISTS (SELECT 1 FROM released_items WHERE item=?1))
         """
       ),
-      find: try database.prepare(
+      find: database.prepare(
         "SELECT url, facts FROM released_items WHERE item=?1 AND holders>=0"
       ),
-      restore: try database.prepare(
+      restore: database.prepare(
         "INSERT INTO items (\(columns)) SELECT \(columns) FROM released_items WHERE item=?1"
       ),
-      withdraw: try database.prepare(
+      withdraw: database.prepare(
         """
         INSERT OR REPLACE INTO released_items (item, url, holders, variance, facts, since) \
         VALUES (?1, ?2, -1, 0, x'', ?3)
@@ -164,16 +164,16 @@ final class ItemRows {
   }
 
   func draft(_ arrival: Arrival, holders: Int64) throws(Failure) -> Int64 {
-    let table = arrival.terms.table.value
-    let url = table.url(at: arrival.entry)
+    let (table, entry) = (arrival.terms.table, arrival.entry)
+    let url = table.value.url(at: entry)
     return try draft(
       url,
-      id: table.id(at: arrival.entry).flatMap { ItemName.stored($0, url: url) },
+      id: table.value.id(at: entry).flatMap { ItemName.stored($0, url: url) },
       digest: arrival.body.digest,
       holders: holders,
       variance: arrival.variance,
       expiresAt: nil
-    ) { RecordRow.append(arrival, table, to: &$0) }
+    ) { RecordRow.append(arrival, table.value, to: &$0) }
   }
 
   private func draft(

@@ -44,8 +44,8 @@ final class ObjectReferences {
 
   private let statement: Statement
 
-  init(_ database: Database) throws(Failure) {
-    statement = try database.prepare(
+  init(_ database: Database) {
+    statement = database.prepare(
       """
       SELECT EXISTS (SELECT 1 FROM items WHERE \(Self.namesDigest)) \
       OR EXISTS (SELECT 1 FROM segments WHERE manifest=?1) \
@@ -67,10 +67,10 @@ final class RecordQuery {
   private let one: Statement
   private let range: Statement
 
-  init(_ database: Database) throws(Failure) {
+  init(_ database: Database) {
     let source = "SELECT \(RecordRow.columns) FROM \(RecordRow.source)"
-    one = try database.prepare("\(source) WHERE item=?1")
-    range = try database.prepare("\(source) WHERE item BETWEEN ?1 AND ?2 ORDER BY item")
+    one = database.prepare("\(source) WHERE item=?1")
+    range = database.prepare("\(source) WHERE item BETWEEN ?1 AND ?2 ORDER BY item")
   }
 
   func record(_ item: Int64, isNamed: Bool = true) throws(Failure) -> ContentRecord? {

@@ -8,7 +8,7 @@ struct LockRule {
   init() {}
 
   init(_ database: Database, now: Instant) throws(Failure) {
-    let rows = try database.prepare("SELECT item, until, process, begun FROM item_locks")
+    let rows = database.prepare("SELECT item, until, process, begun FROM item_locks")
     while try rows.step() {
       if let until = rows.instant(1), until <= now { continue }
       let process = pid_t(truncatingIfNeeded: rows.number(2))

@@ -36,7 +36,7 @@ enum LowerRows {
     with caches: [CopiedCache]
   ) throws(Failure) {
     try database.run("DELETE FROM lower_caches WHERE identity=\(identity)")
-    let insertion = try database.prepare("INSERT INTO lower_caches VALUES (?1, ?2, ?3, ?4)")
+    let insertion = database.prepare("INSERT INTO lower_caches VALUES (?1, ?2, ?3, ?4)")
     for (position, cache) in caches.enumerated() {
       try insertion.run(identity, position, cache.path, cache.stamp)
     }

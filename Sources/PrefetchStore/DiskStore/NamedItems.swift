@@ -6,17 +6,17 @@ final class NamedItems {
   private let holders: Statement
   private let absences: Statement
 
-  init(_ database: Database) throws(Failure) {
-    records = try database.prepare(
+  init(_ database: Database) {
+    records = database.prepare(
       "SELECT \(RecordRow.columns) FROM \(RecordRow.source) WHERE url=?1"
     )
-    holders = try database.prepare(
+    holders = database.prepare(
       """
       SELECT identity, name FROM segments JOIN holder_sets USING (segment) \
       WHERE holders=(SELECT holders FROM items WHERE url=?1) ORDER BY identity, name
       """
     )
-    absences = try database.prepare("SELECT asked, status, since, until FROM absences WHERE url=?1")
+    absences = database.prepare("SELECT asked, status, since, until FROM absences WHERE url=?1")
   }
 
   func record(_ url: String) throws(Failure) -> ContentRecord? {

@@ -9,15 +9,15 @@ final class SegmentRows {
   private let endQuiet: Statement
   private var numbers: [SegmentKey: Int64] = [:]
 
-  init(_ database: Database) throws(Failure) {
+  init(_ database: Database) {
     self.database = database
-    find = try database.prepare(
+    find = database.prepare(
       "SELECT segment, manifest, state<>'unsubscribed' FROM segments WHERE identity=?1 AND name=?2"
     )
-    replace = try database.prepare(SegmentRow.replacement)
-    delete = try database.prepare("DELETE FROM segments WHERE segment=?1")
-    names = try database.prepare("SELECT identity, name FROM segments WHERE segment=?1")
-    endQuiet = try database.prepare(
+    replace = database.prepare(SegmentRow.replacement)
+    delete = database.prepare("DELETE FROM segments WHERE segment=?1")
+    names = database.prepare("SELECT identity, name FROM segments WHERE segment=?1")
+    endQuiet = database.prepare(
       """
       UPDATE segments SET quiet_until=NULL, quiet_rules=NULL, quiet_items=NULL, quiet_bytes=NULL \
       WHERE segment=?1 AND quiet_until IS NOT NULL

@@ -58,7 +58,7 @@ extension DiskStore {
     let (layers, isLayered) = (layers, !lower.isEmpty)
     // The mark of a digest identifies bodies well enough for counting.
     var seen: Set<Int64> = []
-    let rows = try database.prepare("SELECT holders, mark, facts, url FROM items")
+    let rows = database.prepare("SELECT holders, mark, facts, url FROM items")
     while try rows.step() {
       totals.items += 1
       let set = Int(holders.position(of: rows.number(0)))
@@ -71,7 +71,7 @@ extension DiskStore {
       totals.objects += 1
       totals.bytes += size
     }
-    let files = try database.prepare(
+    let files = database.prepare(
       "SELECT holders, digest, size FROM item_files JOIN items USING (item)"
     )
     while try files.step() {

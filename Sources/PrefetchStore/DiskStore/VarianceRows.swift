@@ -7,10 +7,10 @@ final class VarianceRows {
   private let database: Database
   private var last: (variance: Variance, number: Int64)?
 
-  init(_ database: Database) throws(Failure) {
+  init(_ database: Database) {
     self.database = database
-    find = try database.prepare("SELECT variance FROM variances WHERE hops=?1")
-    insert = try database.prepare("INSERT INTO variances (hops) VALUES (?1)")
+    find = database.prepare("SELECT variance FROM variances WHERE hops=?1")
+    insert = database.prepare("INSERT INTO variances (hops) VALUES (?1)")
   }
 
   func begin() {
@@ -45,7 +45,7 @@ struct VarianceLists {
   private var positions: [Int64: UInt32] = [:]
 
   init(_ database: Database) throws(Failure) {
-    let rows = try database.prepare("SELECT variance, hops FROM variances")
+    let rows = database.prepare("SELECT variance, hops FROM variances")
     while try rows.step() {
       guard let variance = ResponseTermsCoding.decodeVariance(rows.bytes(1)) else { continue }
       list.append(variance)

@@ -67,8 +67,8 @@ internal import PrefetchCore
     try check(unsafe sqlite3_exec(handle, statements, nil, nil, nil))
   }
 
-  func prepare(_ text: String) throws(Failure) -> Statement {
-    try Statement(text, in: self)
+  func prepare(_ text: String) -> Statement {
+    Statement(text, in: self)
   }
 
   /// Returns a prepared statement; the caller passes it to ``giveBack(_:_:)`` afterwards.
@@ -108,7 +108,7 @@ internal import PrefetchCore
   }
 
   func rows(_ query: Query) throws(Failure) -> Statement {
-    let statement = try prepare(query.text)
+    let statement = prepare(query.text)
     try statement.set(query)
     return statement
   }
@@ -192,7 +192,7 @@ internal import PrefetchCore
 
   func checkPages(upTo limit: Int64) throws(Failure) {
     guard try number("PRAGMA page_count") ?? 0 <= limit else { return }
-    let statement = try prepare("PRAGMA quick_check(1)")
+    let statement = prepare("PRAGMA quick_check(1)")
     guard try statement.step() else { throw failure(SQLITE_CORRUPT) }
     let finding = statement.text(0)
     guard finding != "ok" else { return }

@@ -33,10 +33,10 @@ final class RowBatch {
     self.tail = tail
   }
 
-  private func prepared(rows count: Int) throws(Failure) -> KeptStatement {
+  private func prepared(rows count: Int) -> KeptStatement {
     let row = "(\(Array(repeating: "?", count: columnCount).joined(separator: ",")))"
     let rows = Array(repeating: row, count: count).joined(separator: ",")
-    return KeptStatement(try database.prepare("\(head) \(rows) \(tail)"))
+    return KeptStatement(database.prepare("\(head) \(rows) \(tail)"))
   }
 
   func begin() {
@@ -73,12 +73,12 @@ final class RowBatch {
   func run() throws(Failure) -> Int {
     defer { begin() }
     if isFull {
-      let statement = if let many { many } else { try prepared(rows: Self.size) }
+      let statement = if let many { many } else { prepared(rows: Self.size) }
       many = statement
       return try run(statement.statement, from: 0, count: values.count)
     }
     guard !values.isEmpty else { return 0 }
-    let statement = if let one { one } else { try prepared(rows: 1) }
+    let statement = if let one { one } else { prepared(rows: 1) }
     one = statement
     var changed = 0
     for start in stride(from: 0, to: values.count, by: columnCount) {

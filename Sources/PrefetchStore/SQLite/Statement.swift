@@ -2,23 +2,46 @@ internal import CSQLite
 internal import Glibc
 internal import PrefetchCore
 
-/// A prepared statement; parameters count from 1 and columns from 0, as in SQLite.
+/// A statement, prepared when it is first used; parameters count from 1 and columns from 0, as in
+/// SQLite.
 @safe struct Statement: ~Copyable {
-  private let handle: OpaquePointer
-  private let text: String
-  private let database: Database
+  private let prepared: Prepared
 
-  init(_ text: String, in database: Database) throws(Failure) {
-    unsafe self.handle = try database.borrowStatement(text)
-    self.text = text
-    self.database = database
+  @safe private final class Prepared {
+    let text: String
+    let database: Database
+    // The compiler would check each use at run time.
+    @exclusivity(unchecked) var handle: OpaquePointer?
+
+    init(_ text: String, in database: Database) {
+      self.text = text
+      self.database = database
+    }
+
+    deinit {
+      if let handle = unsafe handle { unsafe database.giveBack(handle, text) }
+    }
   }
 
-  deinit {
-    unsafe database.giveBack(handle, text)
+  init(_ text: String, in database: Database) {
+    prepared = Prepared(text, in: database)
+  }
+
+  /// Handle of the prepared statement; SQLite takes nil, which has no columns.
+  private var handle: OpaquePointer? { unsafe prepared.handle }
+
+  private var database: Database { prepared.database }
+
+  /// Returns the handle, of a statement that is prepared now if it was not before.
+  private func prepare() throws(Failure) -> OpaquePointer {
+    if let handle = unsafe prepared.handle { return unsafe handle }
+    let handle = unsafe try database.borrowStatement(prepared.text)
+    unsafe prepared.handle = handle
+    return unsafe handle
   }
 
   func step() throws(Failure) -> Bool {
+    let handle = unsafe try prepare()
     let result = unsafe sqlite3_step(handle)
     if result == SQLITE_ROW { return true }
     guard result == SQLITE_DONE else {
@@ -60,11 +83,13 @@ internal import PrefetchCore
   }
 
   func bind(_ index: Int32, _ value: some StatementValue) throws(Failure) {
+    let handle = unsafe try prepare()
     try database.check(unsafe value.bind(to: handle, at: index))
   }
 
   /// Binds text without a copy: the bytes must not move until the statement has run.
   func bindText(_ index: Int32, _ text: RawSpan) throws(Failure) {
+    let handle = unsafe try prepare()
     let result = unsafe text.withUnsafeBytes { bytes in
       unsafe prefetch_sqlite_borrow_text(handle, index, bytes.baseAddress, Int32(bytes.count))
     }
@@ -73,6 +98,7 @@ internal import PrefetchCore
 
   /// Binds a blob without a copy, like ``bindText(_:_:)``.
   func bindBlob(_ index: Int32, _ blob: RawSpan) throws(Failure) {
+    let handle = unsafe try prepare()
     let result = unsafe blob.withUnsafeBytes { bytes in
       unsafe sqlite3_bind_blob(handle, index, bytes.baseAddress, Int32(bytes.count), nil)
     }

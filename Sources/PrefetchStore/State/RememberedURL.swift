@@ -5,7 +5,7 @@ internal import PrefetchCrypto
 package enum RememberedURL {
   /// Returns the URL itself, or its redacted form with a digest when the URL contains secrets.
   package static func name(of url: String) -> String {
-    guard url.utf8.contains(UInt8(ascii: "?")), let parsed = try? WebURL(url) else {
+    guard url.utf8.span.contains(UInt8(ascii: "?")), let parsed = try? WebURL(url) else {
       return UserInformation.masked(url)
     }
     let shown = parsed.redacted

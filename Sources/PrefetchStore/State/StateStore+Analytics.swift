@@ -58,7 +58,7 @@ extension StateStore {
   package func removeSent(_ events: [QueuedEvent], of identity: String) throws(Failure) {
     let database = database
     try database.transaction { () throws(Failure) in
-      let deletion = try database.prepare("DELETE FROM analytics_events WHERE event=?1")
+      let deletion = database.prepare("DELETE FROM analytics_events WHERE event=?1")
       for event in events {
         try deletion.run(event.number)
       }
@@ -105,7 +105,7 @@ extension StateStore {
     within bounds: QueueBounds,
     at now: Instant
   ) throws(Failure) {
-    let insertion = try database.prepare(
+    let insertion = database.prepare(
       """
       INSERT INTO analytics_events (identity, id, kind, name, at, details) \
       VALUES (?1, ?2, ?3, ?4, ?5, ?6)

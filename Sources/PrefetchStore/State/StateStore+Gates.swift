@@ -16,7 +16,7 @@ extension StateStore {
     try database.transaction { () throws(Failure) in
       let latest = now + RetryAfter.longest + Freshness.clockTolerance
       try database.run("DELETE FROM host_gates WHERE until<=\(now) OR until>\(latest)")
-      let insertion = try database.prepare(
+      let insertion = database.prepare(
         """
         INSERT INTO host_gates (host, until) VALUES (?1, ?2) \
         ON CONFLICT (host) DO UPDATE SET until=max(until, ?2)

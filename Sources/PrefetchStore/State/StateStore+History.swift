@@ -79,10 +79,10 @@ extension StateStore {
   }
 
   private func shorten(_ entries: [HistoryEntry], to limit: Int) throws(Failure) {
-    let excess = try database.prepare(
+    let excess = database.prepare(
       "SELECT entry FROM item_history WHERE url=?1 ORDER BY entry DESC LIMIT 1 OFFSET ?2"
     )
-    let deletion = try database.prepare("DELETE FROM item_history WHERE url=?1 AND entry<=?2")
+    let deletion = database.prepare("DELETE FROM item_history WHERE url=?1 AND entry<=?2")
     // A new item has at most its removal before, and that removal has checked the limit.
     for entry in entries where !entry.isFirst {
       let name = RememberedURL.name(of: entry.url)

@@ -6,7 +6,7 @@ extension StateStore {
   package func markUsed(_ urls: some Sequence<String>, at instant: Instant) throws(Failure) {
     let database = database
     try database.transaction { () throws(Failure) in
-      let statement = try database.prepare(
+      let statement = database.prepare(
         """
         INSERT INTO item_use (url, used_at) VALUES (?1, ?2) \
         ON CONFLICT (url) DO UPDATE SET used_at=max(used_at, ?2)
@@ -20,7 +20,7 @@ extension StateStore {
 
   /// Returns the last uses by ``RememberedURL``.
   package func uses() throws(Failure) -> [String: Instant] {
-    let rows = try database.prepare("SELECT url, used_at FROM item_use")
+    let rows = database.prepare("SELECT url, used_at FROM item_use")
     var uses: [String: Instant] = [:]
     while try rows.step() {
       uses[rows.text(0)] = Instant(milliseconds: rows.number(1))
@@ -43,7 +43,7 @@ extension StateStore {
   ) throws(Failure) -> AnalyticsEvent {
     let database = database
     return try database.transaction { () throws(Failure) -> AnalyticsEvent in
-      let row = try database.prepare(
+      let row = database.prepare(
         "SELECT consumed_at, quartiles FROM item_consumption WHERE url=?1"
       )
       let name = RememberedURL.name(of: url)
@@ -70,7 +70,7 @@ extension StateStore {
   }
 
   package func consumptions() throws(Failure) -> [String: Instant] {
-    let rows = try database.prepare("SELECT url, consumed_at FROM item_consumption")
+    let rows = database.prepare("SELECT url, consumed_at FROM item_consumption")
     var consumptions: [String: Instant] = [:]
     while try rows.step() { consumptions[rows.text(0)] = rows.instant(1) }
     return consumptions
@@ -91,7 +91,7 @@ extension StateStore {
 
   package func served() throws(Failure) -> ServeFigures {
     var served = ServeFigures()
-    let row = try database.prepare(
+    let row = database.prepare(
       """
       SELECT coalesce(sum(hits), 0), coalesce(sum(misses), 0), coalesce(sum(failures), 0), \
       coalesce(sum(bytes), 0) FROM served_days
@@ -106,7 +106,7 @@ extension StateStore {
   // MARK: Quality
 
   package func pastDownloads() throws(Failure) -> [String: PastDownload] {
-    let rows = try database.prepare(
+    let rows = database.prepare(
       "SELECT key, quality, CAST(seconds * 1000 AS INTEGER), bytes FROM quality_history"
     )
     var downloads: [String: PastDownload] = [:]
@@ -127,7 +127,7 @@ extension StateStore {
   ) throws(Failure) {
     let database = database
     try database.transaction { () throws(Failure) in
-      let statement = try database.prepare(
+      let statement = database.prepare(
         "INSERT OR REPLACE INTO quality_history VALUES (?1, ?2, ?3 / 1000.0, ?4, ?5)"
       )
       for (key, download) in downloads {

@@ -37,7 +37,7 @@ extension StateStore {
       try database.run(
         "DELETE FROM protocol_lessons WHERE until<=\(now) OR until>\(now + Self.lessonMemory)"
       )
-      let insertion = try database.prepare(
+      let insertion = database.prepare(
         """
         INSERT OR REPLACE INTO protocol_lessons (configuration, host, lesson, until)
         VALUES (?1, ?2, ?3, ?4)

@@ -60,7 +60,7 @@ extension StateStore {
 
   private func add(_ usage: TransferUsage) throws(Failure) {
     guard !usage.bytes.isEmpty else { return }
-    let addition = try database.prepare(
+    let addition = database.prepare(
       """
       INSERT INTO transfer_usage (day, network, identity, segment, bytes) \
       VALUES (?1, ?2, ?3, ?4, ?5) \
@@ -87,7 +87,7 @@ extension StateStore {
 
   private func add(_ samples: TransferSamples) throws(Failure) {
     guard let latest = samples.all.map(\.ended).max() else { return }
-    let insertion = try database.prepare(
+    let insertion = database.prepare(
       """
       INSERT INTO transfer_samples (network, began, ended, bytes, first_byte) \
       VALUES (?1, ?2, ?3, ?4, ?5)

@@ -68,7 +68,7 @@ extension StateStore {
     }
     guard !changed.isEmpty else { return }
     try database.transaction { () throws(Failure) in
-      let insertion = try database.prepare(
+      let insertion = database.prepare(
         """
         INSERT OR REPLACE INTO segment_outcomes \
         (identity, segment, state, broke_trust, rule, until) VALUES (?1, ?2, ?3, ?4, ?5, ?6)

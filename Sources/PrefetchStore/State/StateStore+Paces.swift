@@ -26,7 +26,7 @@ extension StateStore {
         OR at>\(now + Freshness.clockTolerance)
         """
       )
-      let insertion = try database.prepare(
+      let insertion = database.prepare(
         "INSERT OR REPLACE INTO host_paces (host, bytes, microseconds, at) VALUES (?1, ?2, ?3, ?4)"
       )
       for (host, pace) in news {

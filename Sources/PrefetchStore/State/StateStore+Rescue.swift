@@ -15,7 +15,7 @@ extension StateStore {
     }
     guard !events.isEmpty else { return 0 }
     return try new.transaction { () throws(Failure) in
-      let insertion = try new.prepare(
+      let insertion = new.prepare(
         """
         INSERT OR IGNORE INTO analytics_events (event, identity, id, kind, name, at, details) \
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
@@ -52,7 +52,7 @@ extension StateStore {
   ) -> (events: [FoundEvent], isComplete: Bool) {
     var events: [FoundEvent] = []
     do throws(Failure) {
-      let statement = try old.prepare("\(columns) \(order)")
+      let statement = old.prepare("\(columns) \(order)")
       while try statement.step() {
         if let event = read(statement) { events.append(event) }
       }
@@ -63,9 +63,8 @@ extension StateStore {
   }
 
   private static func between(_ start: Int64, _ end: Int64, in old: Database) -> [FoundEvent] {
-    guard end - start > 1, let lookup = try? old.prepare("\(columns) WHERE event=?1") else {
-      return []
-    }
+    guard end - start > 1 else { return [] }
+    let lookup = old.prepare("\(columns) WHERE event=?1")
     var events: [FoundEvent] = []
     for number in (start + 1)..<min(end, start + mostLookups) {
       let found = (try? lookup.first(number) { row in read(row) }) ?? nil

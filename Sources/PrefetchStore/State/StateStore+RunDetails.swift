@@ -41,7 +41,7 @@ extension StateStore {
   }
 
   func record(_ times: [String: ResponseTimes], of run: Int64) throws(Failure) {
-    let insertion = try database.prepare(
+    let insertion = database.prepare(
       "INSERT OR REPLACE INTO run_hosts (run, host, answers) VALUES (?1, ?2, ?3)"
     )
     let counted = times.map { (host: $0.key, responses: $0.value.responses, times: $0.value) }

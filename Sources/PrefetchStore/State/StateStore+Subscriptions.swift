@@ -58,7 +58,7 @@ extension StateStore {
     )
     guard let set = try subscriptionSet(key) else { return }
     try database.run("DELETE FROM subscriptions WHERE subscription_set=\(set)")
-    let insertion = try database.prepare(
+    let insertion = database.prepare(
       "INSERT INTO subscriptions (subscription_set, name) VALUES (?1, ?2)"
     )
     for name in names.sorted() {
