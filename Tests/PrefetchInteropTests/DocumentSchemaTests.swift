@@ -59,9 +59,10 @@ struct DocumentSchemaTests {
 
   @Test("Documents about a cache that was never filled match their schemas")
   func empty() throws {
-    for name in ["status", "list", "log", "stats", "network", "verify", "doctor"] {
+    for name in ["status", "list", "log", "stats", "network", "doctor"] {
       _ = try check(name, try home.run(name, "--json"))
     }
+    _ = try check("error", try home.run("verify", "--json"), [74])
     _ = try check("gc", try home.run("gc", "-n", "--json"))
     _ = try check("explain", try home.run("explain", server.address("/ask"), "--json"))
   }

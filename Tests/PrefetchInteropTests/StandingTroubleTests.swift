@@ -152,7 +152,8 @@ struct StandingTroubleTests {
     }
     // The link in place of a tree is no folder that could be mounted.
     if folder == "disk", disk == "dangling" { return }
-    let words = "segment `files` has lost all published files (2): "
+    let words =
+      "segment `files` has lost all published files (2): "
       + "`\(home.path("disk"))` is \(disk == "empty" ? "empty" : "missing")"
     let line = try probe("--max-age", "1h")
     #expect(line.status == 2, "\(line)")

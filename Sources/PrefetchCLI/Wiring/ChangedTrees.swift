@@ -136,7 +136,8 @@ struct ChangedTrees {
       JSONValue.integer(Int64(damages.count { $0.problem == problem }))
     }
     return [
-      "missing": .integer(Int64(missingCount(of: segment))), "changed": count(.changed), "replaced": count(.foreign),
+      "missing": .integer(Int64(missingCount(of: segment))),
+      "changed": count(.changed), "replaced": count(.foreign),
       "first": .optional(damages.first?.path ?? gone[segment]?.place.path),
       "unread": .optional(unread[segment]?.failure.message),
     ]

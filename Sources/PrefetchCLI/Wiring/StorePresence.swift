@@ -3,7 +3,7 @@ import PrefetchCore
 import PrefetchStore
 import PrefetchSystem
 
-/// What a reading command finds in the folders of cache and state.
+/// Presence of cache and state, as a reading command finds them.
 enum StorePresence: Hashable {
   case whole
   /// There is no cache, and nothing says that there was one.
