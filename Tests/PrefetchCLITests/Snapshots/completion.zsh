@@ -177,9 +177,9 @@ _prefetch() {
         '(--adopt)--adopt[Take over files in DIR that equal the items, instead of fetching them]' \
         '(--atomic)--atomic[Switch DIR/current to the next whole tree, or leave it as it is]' \
         '(--include-list)--include-list[Also keep the list and its signature in DIR]' \
-        '(--select)--select=[Take the newest version of the names that fit NAME, such as tool-@v.tar.gz]:NAME: ' \
-        '(--newest)--newest=[With --select, take this many versions]:N: ' \
-        '(--order)--order=[With --select, compare versions in this order instead of version]:VALUE:(version natural semver debian date)' \
+        '(--select)--select=[Take the newest version of names such as tool-@v.gz; see select in the manual]:NAME: ' \
+        '(--newest)--newest=[Take the newest N versions]:N: ' \
+        '(--order)--order=[Order of versions, instead of version]:VALUE:(version natural semver debian date)' \
         '(--limit-rate)--limit-rate=[Receive at most this rate, such as 20MB/s, or a timetable as in network.rate]:R: ' \
         '(-n --dry-run)-n[Ask servers, write nothing, print the plan]' \
         '(-n --dry-run)--dry-run[Ask servers, write nothing, print the plan]' \
