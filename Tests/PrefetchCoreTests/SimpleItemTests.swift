@@ -117,6 +117,11 @@ import Testing
       by: ["ETag": "\"a\"", "Date": now]
     )
     #expect(kept?.freshness == fresh)
+    let aged = renewal(
+      of: ["ETag": "\"a\"", "Cache-Control": "max-age=60", "Age": "50"],
+      by: ["ETag": "\"a\"", "Cache-Control": "max-age=60", "Age": "20"]
+    )
+    #expect(aged?.freshness == .declared(until: Self.date + .seconds(40)))
     let always = renewal(
       of: ["ETag": "\"a\"", "Cache-Control": "no-cache"],
       by: ["ETag": "\"a\"", "Cache-Control": "no-cache"]

@@ -130,7 +130,6 @@ struct WorldPool {
       request: request,
       segments: Self.keys.map { record($0, now, &generator) },
       hasUnseenChanges: generator.happens(30),
-      seeksLostBodies: seed.isMultiple(of: 3),
       now: now,
       seed: seed,
       isBrief: generator.happens(50),

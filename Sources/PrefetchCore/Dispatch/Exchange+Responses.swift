@@ -259,7 +259,7 @@ extension Exchange {
   private static let mostRounds = 25
 }
 
-/// What a 304 renews of a stored response without changing more than times.
+/// Times and headers that a 304 renews of a stored response, of which nothing else changes.
 enum Renewal: Sendable {
   /// The response repeats the stored headers, which state no lifetime.
   case repeated
@@ -285,6 +285,9 @@ extension Confirmable {
       Revalidation.confirms(response.headers, stored: validators)
     else { return nil }
     if Revalidation.repeats(stored: headers, confirmed: response.headers) { return .repeated }
+    if Revalidation.restates(stored: headers, confirmed: response.headers) {
+      return .times(Freshness(response.headers, at: timing), response.headers)
+    }
     let (merged, isChanged) = Revalidation.merge(stored: headers, confirmed: response.headers)
     guard !isChanged, !merged.has(.vary),
       Revalidation.renewed(validators, by: response.headers) == validators

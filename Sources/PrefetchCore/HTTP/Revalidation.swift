@@ -41,7 +41,25 @@ package enum Revalidation {
     guard !stored.indices.contains(where: { stored.isNamed($0, anyOf: ofTheLifetime) }) else {
       return false
     }
-    for index in confirmed.indices where !confirmed.isNamed(index, .date) {
+    return repeats(stored: stored, confirmed: confirmed, except: ofTheDate)
+  }
+
+  /// Whether a 304 changes only times, and states each lifetime that is stored.
+  ///
+  /// Its own headers then have the freshness of the merged ones.
+  package static func restates(stored: HeaderBlock, confirmed: HeaderBlock) -> Bool {
+    !stored.has(.vary)
+      && (confirmed.has(.cacheControl) || !stored.has(.cacheControl))
+      && (confirmed.has(.expires) || !stored.has(.expires))
+      && repeats(stored: stored, confirmed: confirmed, except: ofTheClock)
+  }
+
+  private static func repeats(
+    stored: HeaderBlock,
+    confirmed: HeaderBlock,
+    except changing: HeaderNames
+  ) -> Bool {
+    for index in confirmed.indices where !confirmed.isNamed(index, anyOf: changing) {
       let match = stored.firstIndex(of: confirmed.headerName(at: index))
       if let match, stored.hasSameValue(match, as: confirmed, at: index) { continue }
       guard confirmed.isNamed(index, anyOf: ofTheConnection) else { return false }
@@ -168,6 +186,7 @@ package enum Revalidation {
   private static let ofTheBody = HeaderNames([
     "content-length", "content-encoding", "content-type", "content-range",
   ])
+  private static let ofTheDate = HeaderNames(["date"])
   private static let ofTheClock = HeaderNames(["date", "age", "expires"])
   private static let ofTheLifetime = HeaderNames(["cache-control", "expires", "age"])
   private static let ofTheMoment = HeaderNames(["date", "age"])
