@@ -26,10 +26,10 @@ struct MirrorOptions: CommandOptions, Hashable {
     summary: "Keep a folder equal to a list, without a configuration",
     paragraphs: [
       "LIST is a manifest of any format (SHA256SUMS, a list of URLs, a sitemap, an input file of aria2): a file, a URL, or `-` for standard input. DIR becomes equal to it. Equal files are not touched, files get the times that their servers state, and each appears complete or not at all. A file that leaves the list is removed if `mirror` put it there or adopted it; other files stay.",
-      "A file has the name that the list gives it (`out=` and `dir=` of aria2 included), else the path of its URL, below the host if the list names several. Names are those of `wget`: escapes are decoded, a query stays, and a URL that ends with a slash is `index.html`. If two items have one name, or a foreign file is in the way, these items fail and change nothing.",
+      "A file has the name that the list gives it (`out=` and `dir=` of aria2 included), else the path of its URL, below the host if the list names several. Names are those of `wget`: escapes are decoded, a query stays, and a URL that ends with a slash is `index.html`. Items of one name, or with a foreign file in the way, fail and change nothing.",
       "If a list from a server or a pipe lost more than half of three or more items, nothing is removed without `--allow mass-removal`. If LIST is not last time's, nothing is removed without `--allow list-change`. The command then ends with 3. An empty list needs `--set defaults.allow_empty=true`; from a pipe it ends the command with 4.",
       "`--adopt` takes a file with the size and digest of the item, or, without a digest, with the size and time that the server states in answer to a `HEAD`. It must be a regular file that you own, without a second hard link. `--atomic` keeps the previous tree in `DIR/current.generations`.",
-      "Cache and state are in `DIR/.prefetch`, so you may move DIR; `--cache-dir DIR/.prefetch` lets `status`, `list`, `explain`, `log` and `verify` read them. Files share their blocks with the cache if the file system can do that. Otherwise they are hard links to the stored bodies: copy such a file before you write to it.",
+      "Cache and state are in `DIR/.prefetch`, so you may move DIR; `--cache-dir DIR/.prefetch` lets `status`, `list`, `explain`, `log` and `verify` read them. Files share their blocks with the cache if the file system can, else they are hard links: copy such a file before you write to it.",
       "The command searches no configuration file. `-c FILE` gives the keys for network, TLS and reports, but no segments. The one segment is called `mirror`, as in `--set segments.mirror.ttl=1h`. Plain http needs `--set allow_http=HOST`.",
     ],
     forms: ["LIST DIR"],
@@ -54,25 +54,23 @@ struct MirrorOptions: CommandOptions, Hashable {
         "Base URL for relative names in LIST; by default the URL of LIST"
       ),
     .value("layout", \.layout, .word.called("L"))
-      .help("File naming: by URL with host (`url`), by its last part (`basename`), or for a tool"),
+      .help("Names by URL (`url`), last part (`basename`), or for a tool"),
     .value("cut-dirs", \.cutFolders, .number(0...100))
-      .help("Leave out the first N folders of each name, not counting the host"),
+      .help("Leave out the first N folders of each name, after the host"),
     .flag("adopt", \.adopts)
-      .help("Take over files in DIR that equal the items, instead of fetching them"),
+      .help("Take over files in DIR that equal the items"),
     .flag("atomic", \.isAtomic)
       .help("Switch `DIR/current` to the next whole tree, or leave it as it is"),
     .flag("include-list", \.includesList)
       .help("Also keep the list and its signature in DIR"),
     .value("select", \.pattern, .text.called("NAME"))
-      .help("Take the newest version of names such as `tool-@v.gz`; see `select` in the manual"),
+      .help("Take the newest version of names such as `tool-@v.gz`"),
     .value("newest", \.newest, .number(1...1_000_000))
       .help("Take the newest N versions"),
     .value("order", \.order, .word)
       .help("Order of versions, instead of `version`"),
     .value("limit-rate", \.rate, .text.called("R"))
-      .help(
-        "Receive at most this rate, such as `20MB/s`, or a timetable as in `network.rate`"
-      ),
+      .help("Most bytes a second, such as `20MB/s`, or a timetable"),
   ]
 
   private func conflicts() -> [Diagnostic] {

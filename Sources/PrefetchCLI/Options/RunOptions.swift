@@ -68,7 +68,7 @@ extension RunOptions {
       .help("In a dry run, request manifests only, no single items"),
     .value("splay", \.splay, .duration)
       .help(
-        "Begin after a random delay of at most this long, so that many machines do not start at once"
+        "Begin after a random delay of at most D, to spread machines"
       ),
     .flag("detailed-exitcode", \.hasDetailedExitCode)
       .help("End with 2 instead of 0 when there are changes"),
