@@ -128,7 +128,7 @@ _prefetch() {
         '(-n --dry-run)-n[Ask servers, write nothing, print the plan]' \
         '(-n --dry-run)--dry-run[Ask servers, write nothing, print the plan]' \
         '(--no-probe)--no-probe[In a dry run, request manifests only, no single items]' \
-        '(--splay)--splay=[Begin after a random delay of at most this long, so that many machines do not start at once]:D: ' \
+        '(--splay)--splay=[Begin after a random delay of at most D, to spread machines]:D: ' \
         '(--detailed-exitcode)--detailed-exitcode[End with 2 instead of 0 when there are changes]' \
         '(-j --jobs)-j+[Run at most N transfers at once]:N: ' \
         '(-j --jobs)--jobs=[Run at most N transfers at once]:N: ' \
@@ -150,7 +150,7 @@ _prefetch() {
     plan)
       _arguments -s -S $shared \
         '(--no-probe)--no-probe[In a dry run, request manifests only, no single items]' \
-        '(--splay)--splay=[Begin after a random delay of at most this long, so that many machines do not start at once]:D: ' \
+        '(--splay)--splay=[Begin after a random delay of at most D, to spread machines]:D: ' \
         '(--detailed-exitcode)--detailed-exitcode[End with 2 instead of 0 when there are changes]' \
         '(-j --jobs)-j+[Run at most N transfers at once]:N: ' \
         '(-j --jobs)--jobs=[Run at most N transfers at once]:N: ' \
@@ -172,19 +172,19 @@ _prefetch() {
     mirror)
       _arguments -s -S $shared \
         '(--base-url)--base-url=[Base URL for relative names in LIST; by default the URL of LIST]:URL: ' \
-        '(--layout)--layout=[File naming\: by URL with host (url), by its last part (basename), or for a tool]:L:(url basename npm pip go bazel cargo yarn hls)' \
-        '(--cut-dirs)--cut-dirs=[Leave out the first N folders of each name, not counting the host]:N: ' \
-        '(--adopt)--adopt[Take over files in DIR that equal the items, instead of fetching them]' \
+        '(--layout)--layout=[Names by URL (url), last part (basename), or for a tool]:L:(url basename npm pip go bazel cargo yarn hls)' \
+        '(--cut-dirs)--cut-dirs=[Leave out the first N folders of each name, after the host]:N: ' \
+        '(--adopt)--adopt[Take over files in DIR that equal the items]' \
         '(--atomic)--atomic[Switch DIR/current to the next whole tree, or leave it as it is]' \
         '(--include-list)--include-list[Also keep the list and its signature in DIR]' \
-        '(--select)--select=[Take the newest version of names such as tool-@v.gz; see select in the manual]:NAME: ' \
+        '(--select)--select=[Take the newest version of names such as tool-@v.gz]:NAME: ' \
         '(--newest)--newest=[Take the newest N versions]:N: ' \
         '(--order)--order=[Order of versions, instead of version]:VALUE:(version natural semver debian date)' \
-        '(--limit-rate)--limit-rate=[Receive at most this rate, such as 20MB/s, or a timetable as in network.rate]:R: ' \
+        '(--limit-rate)--limit-rate=[Most bytes a second, such as 20MB/s, or a timetable]:R: ' \
         '(-n --dry-run)-n[Ask servers, write nothing, print the plan]' \
         '(-n --dry-run)--dry-run[Ask servers, write nothing, print the plan]' \
         '(--no-probe)--no-probe[In a dry run, request manifests only, no single items]' \
-        '(--splay)--splay=[Begin after a random delay of at most this long, so that many machines do not start at once]:D: ' \
+        '(--splay)--splay=[Begin after a random delay of at most D, to spread machines]:D: ' \
         '(--detailed-exitcode)--detailed-exitcode[End with 2 instead of 0 when there are changes]' \
         '(-j --jobs)-j+[Run at most N transfers at once]:N: ' \
         '(-j --jobs)--jobs=[Run at most N transfers at once]:N: ' \
