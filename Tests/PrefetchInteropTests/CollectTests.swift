@@ -77,6 +77,8 @@ struct CollectTests {
     #expect(run.number("items") == 1)
     #expect(try cached.count == 2)
 
+    let unknown = try home.run("gc", "--forget", "nope")
+    #expect(unknown.status == 0 && unknown.errors.contains("nothing of `nope`"), "\(unknown)")
     let named = try home.run("gc", "--forget", home.path("prefetch.yaml"), "--json").json()
     #expect(named.number("items") == 2)
     #expect(named.number("bytes") == 9)

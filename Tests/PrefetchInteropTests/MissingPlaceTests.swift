@@ -110,6 +110,28 @@ struct MissingPlaceTests {
     #expect(try home.run("status", "--nagios").status == 0)
   }
 
+  @Test("The state of another cache is no state of this one")
+  func otherState() throws {
+    declare()
+    try #require(home.run("run", "-q").status == 0)
+    let mirror = [
+      "mirror", server.address("/list"), "tree", "--cache-dir", "cache", "--set",
+      "transport_security.NSAllowsLocalNetworking=true", "--set", "cache.min_free=0",
+      "--set", "segments.mirror.format=list", "-q",
+    ]
+    try #require(home.run(mirror).status == 0)
+    try #require(home.tool("rm", home.path("tree/one")).status == 0)
+    try #require(home.tool("mv", home.path("prefetch.yaml"), home.path("other.yaml")).status == 0)
+    let line = try home.run("status", "--nagios", "--cache-dir", "cache")
+    #expect(line.status == 3, "\(line)")
+    #expect(line.output.contains("or another cache's"), "\(line)")
+    let verify = try home.run("verify", "--cache-dir", "cache")
+    #expect(verify.status == 74, "\(verify)")
+    #expect(verify.errors.contains("`--state-dir`"), "\(verify)")
+    let own = ["--cache-dir", "cache", "--state-dir", "tree/.prefetch"]
+    #expect(try home.run(["status", "--nagios"] + own).status == 2)
+  }
+
   @Test("A security failure is no mere warning of monitoring where the state is missing or damaged")
   func lostSecurityFailure() throws {
     declare()

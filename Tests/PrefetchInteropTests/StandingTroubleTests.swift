@@ -44,7 +44,7 @@ struct StandingTroubleTests {
     #expect(try home.run("run", "-q", "plain").status == 0)
     let run = try probe()
     #expect(run.status == 2, "\(run)")
-    let text = "PREFETCH CRITICAL - segment `checked` failed a security check | age="
+    let text = "PREFETCH CRITICAL - segment `checked` failed a security check: `"
     #expect(run.output.hasPrefix(text), "\(run)")
     declare(digest: Digest.hexadecimal(Array("one".utf8)), history: history)
     #expect(try home.run("run", "-q", "checked").status == 0)
@@ -230,7 +230,7 @@ struct StandingTroubleTests {
     _ = try home.tool("mv", home.path("kept"), home.path("disk"))
     let line = try probe()
     #expect(line.status == 1, "\(line)")
-    let text = "PREFETCH WARNING - segment `files` is incomplete: its last run ended with `io`"
+    let text = "PREFETCH WARNING - segment `files` is incomplete: its last run failed: `\(home.path("disk"))`"
     #expect(line.output.hasPrefix(text), "\(line)")
     #expect(try home.run("run", "-q").status == 0)
     #expect(try probe().status == 0)

@@ -232,6 +232,16 @@ struct CollectCommand: Command {
   // MARK: Words
 
   private func warn(_ outcome: Outcome) {
+    for identity in options.forgottenIdentities where !outcome.forgotten.contains(identity) {
+      context.console.report(
+        Diagnostic(
+          "gc.unknown",
+          "the cache has nothing of `\(SafeText.line(identity))`",
+          severity: .warning,
+          hint: "`prefetch list --identities` shows whose content it has"
+        )
+      )
+    }
     guard !options.isDryRun else { return }
     var messages: [String] = []
     if outcome.excess > 0 {

@@ -23,6 +23,8 @@ struct StatusCommand: Command {
     var trend = SegmentTrend(runs: [])
     var changedFiles: String?
     var loss: String?
+    /// First failure of the last run.
+    var reason: String?
     /// Whether no run of the segment has ended, though the first one may have begun.
     var isNew = false
 
@@ -33,6 +35,7 @@ struct StatusCommand: Command {
         lastSuccess: lastSuccess,
         changedFiles: changedFiles,
         loss: loss,
+        reason: reason,
         isRequired: isRequired,
         brokeTrust: brokeTrust
       )
@@ -77,6 +80,7 @@ struct StatusCommand: Command {
         continue
       }
       segments[index].brokeTrust = outcome.brokeTrust
+      segments[index].reason = outcome.reason
       // Only an index that has the segment can tell that it is current.
       if outcome.state != .current {
         segments[index].state = segments[index].state ?? outcome.state
@@ -155,19 +159,23 @@ struct StatusCommand: Command {
         "cache  \(locations.cache)  \(Amounts.count(Int64(totals.objects), "object")), \(Amounts.bytes(totals.bytes))"
       )
     }
-    return reportAges(of: segments, locations, hasCache: presence.hasCache, now: now)
+    return reportAges(of: segments, locations, presence, now: now)
   }
 
   /// Ends a health probe: with 3 if a required segment or the cache is missing or too old.
   private func reportAges(
     of segments: [SegmentLine],
     _ locations: CacheLocations,
-    hasCache: Bool,
+    _ presence: StorePresence,
     now: Instant
   ) -> Int32 {
     guard let limit = options.maximumAge else { return ExitStatus.ok.code }
-    guard hasCache else {
-      context.console.report("status.no-cache", locations.missingCache)
+    guard presence.hasCache else {
+      context.console.report(
+        presence == .lost
+          ? locations.lossOfCache(.error)
+          : Diagnostic("status.no-cache", locations.missingCache)
+      )
       return ExitStatus.incomplete.code
     }
     var status = ExitStatus.ok
@@ -175,7 +183,14 @@ struct StatusCommand: Command {
       // Changed files have their own warning.
       if segment.changedFiles != nil { status = .incomplete }
       guard let complaint = segment.complaint(olderThan: limit, at: now) else { continue }
-      context.console.report("status.too-old", "segment `\(segment.name)` \(complaint)")
+      context.console.report(
+        Diagnostic(
+          "status.too-old",
+          "segment `\(segment.name)` \(complaint)",
+          hint: context.namesMirror
+            ? "run `prefetch mirror` again, which shows what fails" : nil
+        )
+      )
       status = .incomplete
     }
     return status.code

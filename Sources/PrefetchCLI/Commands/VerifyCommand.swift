@@ -61,7 +61,7 @@ struct VerifyCommand: Command {
       if presence == .stateless, let store {
         found.trees.unread = try locations.unrecordedTrees(store, declared: folders)
       }
-      if let state {
+      if presence != .stateless, let state {
         found.trees = try PublishedTrees.inspect(
           state,
           of: store,

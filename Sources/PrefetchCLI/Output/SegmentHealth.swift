@@ -7,15 +7,17 @@ struct SegmentHealth {
   var changedFiles: String?
   /// Text that says why no published file is left, such as on a disk that is not mounted.
   var loss: String?
-  /// Why the last run left the segment incomplete.
+  /// Why the last run left the segment failed or incomplete.
   var reason: String?
   var isRequired = true
   /// Whether the segment's last run failed a security check.
   var brokeTrust = false
 
+  fileprivate var cause: String { reason.map { ": \($0)" } ?? "" }
+
   /// Returns how the last success exceeds a limit; nil if it does not.
   func complaint(olderThan limit: Duration, at now: Instant) -> String? {
-    guard let lastSuccess else { return "has never succeeded" }
+    guard let lastSuccess else { return "has never succeeded\(cause)" }
     if Freshness.isFuture(lastSuccess, at: now) {
       return
         "last succeeded at \(Timestamp.format(lastSuccess)), which is later than now by this clock"
@@ -80,7 +82,10 @@ struct MonitoringLine: Hashable {
     at now: Instant
   ) {
     var findings = all.filter(\.brokeTrust).map { segment in
-      (verdict: Verdict.critical, text: "segment `\(segment.name)` failed a security check")
+      (
+        verdict: Verdict.critical,
+        text: "segment `\(segment.name)` failed a security check\(segment.cause)"
+      )
     }
     if findings.isEmpty, brokeTrust {
       findings = [(.critical, "the last run failed a security check")]
@@ -117,7 +122,7 @@ struct MonitoringLine: Hashable {
   ) -> (verdict: Verdict, text: String)? {
     let name = "segment `\(segment.name)`"
     switch segment.state {
-    case .failed: return (.critical, "\(name) has failed")
+    case .failed: return (.critical, "\(name) has failed\(segment.cause)")
     case nil: return (.unknown, "\(name) has not finished a run yet")
     case .current, .incomplete, .deferred, .unsubscribed: break
     }
@@ -132,7 +137,7 @@ struct MonitoringLine: Hashable {
       return (.warning, "\(name) is incomplete: published files: \(files)")
     }
     guard segment.state == .incomplete else { return nil }
-    return (.warning, "\(name) is incomplete" + (segment.reason.map { ": \($0)" } ?? ""))
+    return (.warning, "\(name) is incomplete\(segment.cause)")
   }
 
   /// A bar would begin the figures, a second line the long text.

@@ -8,7 +8,8 @@ struct SegmentTrouble {
     case list(String, reason: String)
     case items(count: Int, first: String, reason: String)
     case waits(Deferral)
-    /// The tree or the store failed, which only the run's exit status tells.
+    case failed(reason: String)
+    /// The store failed, which only the run's exit status tells.
     case ended(exit: String, at: Instant)
     case unknown
   }
@@ -34,6 +35,8 @@ struct SegmentTrouble {
       cause = items
     } else if let deferral = try state?.deferrals(of: key.identity)[key.name] {
       cause = .waits(deferral)
+    } else if let reason = try state?.outcomes(of: key.identity)[key]?.reason {
+      cause = .failed(reason: reason)
     } else if let end = try state?.lastEnd(of: key), end.exit != ExitStatus.ok.name {
       cause = .ended(exit: end.exit, at: end.at)
     } else {
@@ -73,6 +76,8 @@ struct SegmentTrouble {
         + "`\(SafeText.line(Redaction.url(first)))`: \(SafeText.line(reason)); `prefetch explain URL` explains it"
     case .waits(let deferral):
       "it waits: \(deferral.text()); the next run after that fetches it"
+    case .failed(let reason):
+      "its last run failed: \(SafeText.line(reason))"
     case .ended(let exit, let end):
       "its last run ended with `\(exit)` \(Amounts.duration(now - end)) ago; the next run tries again"
     case .unknown:

@@ -26,7 +26,7 @@ struct ServiceUnit {
     [Unit]
     Description=Prefetch of \(Self.unitText(title))
     Wants=network-online.target
-    After=network-online.target
+    After=network-online.target\(mounts)
 
     [Service]
     Type=oneshot
@@ -45,7 +45,7 @@ struct ServiceUnit {
     [Unit]
     Description=Server over the prefetch of \(Self.unitText(title))
     Wants=network-online.target
-    After=network-online.target
+    After=network-online.target\(mounts)
 
     [Service]
     Type=exec
@@ -59,6 +59,11 @@ struct ServiceUnit {
     WantedBy=multi-user.target
 
     """
+  }
+
+  /// Lines that wait for the disks of the folders, and fail without them.
+  private var mounts: String {
+    writable.map { "\nRequiresMountsFor=\(Self.quoted($0))" }.joined()
   }
 
   private var confinement: String {

@@ -153,7 +153,9 @@ extension CommandContext {
     _ locations: CacheLocations,
     declared: [SegmentKey: String]?
   ) throws(Failure) -> ChangedTrees {
-    if let state { return try ChangedTrees(state, store, declared: declared, depth: .status) }
+    if presence != .stateless, let state {
+      return try ChangedTrees(state, store, declared: declared, depth: .status)
+    }
     var inspection = TreeInspection()
     if presence == .stateless, let store {
       inspection.unread = try locations.unrecordedTrees(store, declared: declared)

@@ -408,11 +408,24 @@ struct RunSession {
         let outcome = SegmentOutcome(
           state: segment.state,
           brokeTrust: distrusted.contains(segment.name),
-          deferral: segment.deferral
+          deferral: segment.deferral,
+          reason: reason(of: segment, report)
         )
         return (segment.name, outcome)
       }
     ) { first, _ in first }
+  }
+
+  /// Returns the first failure of a segment, as monitoring shows it.
+  private func reason(of segment: Report.Segment, _ report: Report) -> String? {
+    if let failure = segment.manifest.failure { return failure.message }
+    let failed = report.items.lazy.filter {
+      $0.failure != nil && $0.segments.contains(segment.name)
+    }
+    if let item = failed.first, let failure = item.failure {
+      return "`\(Redaction.url(item.url))`: \(failure.message)"
+    }
+    return segment.tree?.troubles.first { !$0.isMended }?.failure.message
   }
 
   private func remember(_ report: Report, in state: StateStore) throws(Failure) {

@@ -12,7 +12,7 @@ enum StorePresence: Hashable {
   case elsewhere
   /// There is no cache where the user, or the history of runs, says that there is one.
   case lost
-  /// The state that the runs of the cache have written is missing or damaged.
+  /// The state that the runs of the cache have written is missing, damaged or another cache's.
   case stateless
 
   var hasCache: Bool { self == .whole || self == .stateless }
@@ -34,10 +34,15 @@ extension CommandContext {
         if !loaded.files.isEmpty, try state?.hasRuns(of: loaded.identity) == true { return .lost }
         return try state?.hasRuns(of: nil) == true ? .elsewhere : .unused
       }
-      guard state == nil, try store.isOfRuns(isShared: locations.isShared),
-        !hasPrivateState(locations)
-      else { return .whole }
-      return .stateless
+      guard try store.isOfRuns(isShared: locations.isShared), !hasPrivateState(locations) else {
+        return .whole
+      }
+      guard let state else { return .stateless }
+      // A state of other configurations knows nothing of this cache.
+      var own = Set(try store.segments().map(\.key.identity))
+      if !loaded.files.isEmpty { own.formIntersection([loaded.identity]) }
+      for identity in own where try state.hasRuns(of: identity) { return .whole }
+      return own.isEmpty ? .whole : .stateless
     }
   }
 
@@ -50,7 +55,7 @@ extension CommandContext {
     case .lost: console.report(locations.lossOfCache(.warning))
     case .stateless:
       // A damaged state was reported when it was opened.
-      guard !locations.hasStateFile else { break }
+      guard !locations.hasStateFile || (try? readingState(locations)) != nil else { break }
       console.reportNow(
         Diagnostic(
           "state.missing",
@@ -71,7 +76,8 @@ extension CacheLocations {
 
   private var missingState: String {
     hasStateFile
-      ? "the state at `\(state)` is damaged" : "there is no state of the cache at `\(state)`"
+      ? "the state at `\(state)` is damaged, or another cache's"
+      : "there is no state of the cache at `\(state)`"
   }
 
   var doubtWithoutState: String {

@@ -20,7 +20,7 @@ extension ErrorCode {
     case .addressForbidden: "name the host in the configuration if it may be in a local network"
     case .hostForbidden: "add the host to `hosts` if lists may name it"
     case .unsafeName: "give the item another name with `path`"
-    case .diskFull: "free space on the disk, or lower `cache.min_free`"
+    case .diskFull: "free space on the disk"
     case .disk: "check the disk and how it is mounted"
     case .permission:
       "run it as the owner of the folder, or let this user in; mount the disk if one belongs there"

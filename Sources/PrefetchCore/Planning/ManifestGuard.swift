@@ -54,6 +54,13 @@ package enum ManifestGuard {
         ? "set `allow_empty: true`" : "add `--set defaults.allow_empty=true`"
       return Failure(.manifestGuard, "it has no items; \(remedy) if this is intended")
     }
+    if let newest, newest.groups.isEmpty, manifest.itemCount > 0, !segment.allowsEmpty {
+      return Failure(
+        .manifestGuard,
+        "none of its \(CountedNoun("item").text(manifest.itemCount)) fits `select`; correct the pattern, "
+          + "or set `allow_empty: true` if this is intended"
+      )
+    }
     guard let recorded, recorded.manifestURL != nil else { return nil }
     let rollback = objection(
       toAge: manifest,
@@ -71,6 +78,9 @@ package enum ManifestGuard {
           + "; `--allow rollback` accepts it once"
       )
     }
+    if let objection = lossOfVersions(from: recorded.newest, to: newest, policy) {
+      return objection
+    }
     let lost = recorded.itemCount - manifest.itemCount
     // The owner of a local list removes items on purpose.
     let isMass =
@@ -84,6 +94,26 @@ package enum ManifestGuard {
       )
     }
     return nil
+  }
+
+  /// Returns the objection to a list in which most groups of versions have no version any more.
+  private static func lossOfVersions(
+    from held: HeldVersions?,
+    to offered: HeldVersions?,
+    _ policy: RunPolicy
+  ) -> Failure? {
+    guard let held, let offered, held.rules == offered.rules, held.groups.count >= 3,
+      !policy.allowsMassRemoval
+    else { return nil }
+    let lost = held.groups.keys.count { offered.groups[$0] == nil }
+    guard Double(lost) > Double(held.groups.count) * policy.maximumRemovalFraction else {
+      return nil
+    }
+    return Failure(
+      .manifestGuard,
+      "`select` finds no version any more for \(lost) of \(held.groups.count) groups of names; "
+        + "`--allow mass-removal` accepts it once"
+    )
   }
 
   /// Warns of a signed manifest without an expiry, which may be an old one served again.
@@ -160,7 +190,8 @@ package enum ManifestGuard {
     if isSigned, manifest.generated == nil {
       return Failure(
         .signature,
-        "neither it nor its signature says when it was made (`generated`, `timestamp:`)"
+        "neither it nor its signature says when it was made (`generated`, `timestamp:`); "
+          + "`minisign -t` needs `timestamp:SECONDS` in its text, which is there without `-t`"
       )
     }
     guard let expires = manifest.expires else {

@@ -217,28 +217,32 @@ extension TreeInspection {
         changed = try TreeFolderTimes(of: tree, in: root, record).changed
       }
       if changed?.isEmpty == true { continue }
-      let folders = TreeFolders(root, record: record, tree: tree)
       let earlierCount = bad.count
-      var missingCount = 0
-      let count = try folders.eachChange(
-        in: changed,
-        readsFiles: depth != .status,
-        isCancelled,
-        isSound: bodies.isSoundLink
-      ) {
-        (row, spot) throws(Failure) in
-        let problem: Damage.Problem =
-          if let spot { spot.isFile(of: row) ? .changed : .foreign } else { .missing }
-        if problem == .missing { missingCount += 1 }
-        bad.append(
-          Damage(
-            segment: found.key.name,
-            path: root.path(of: row.path),
-            problem: problem,
-            hasDamagedBody: bodies.damaged.contains(row.digest)
+      var (count, missingCount) = (0, 0)
+      // Files of the user that serve as files of the tree are looked at as well.
+      for part in [tree, tree.foreign] {
+        let folders = TreeFolders(root, record: record, tree: part)
+        count += try folders.eachChange(
+          in: changed,
+          readsFiles: depth != .status,
+          isCancelled,
+          isSound: bodies.isSoundLink
+        ) {
+          (row, spot) throws(Failure) in
+          let isOwn = part.number == tree.number
+          let problem: Damage.Problem =
+            if let spot { isOwn && spot.isFile(of: row) ? .changed : .foreign } else { .missing }
+          if problem == .missing { missingCount += 1 }
+          bad.append(
+            Damage(
+              segment: found.key.name,
+              path: root.path(of: row.path),
+              problem: problem,
+              hasDamagedBody: bodies.damaged.contains(row.digest)
+            )
           )
-        )
-        try body(tree, Finding(problem: problem, spot: spot))
+          try body(tree, Finding(problem: problem, spot: spot))
+        }
       }
       checked += count
       guard changed == nil, count > 0, missingCount == count else { continue }

@@ -31,11 +31,15 @@ extension TreeRecord {
     )
   }
 
-  /// Returns the number of names; a kill during a replacement leaves two rows of one name.
+  /// Returns the number of names, foreign ones included; a kill during a replacement leaves two
+  /// rows of one name.
   func fileCount(of tree: Tree) throws(Failure) -> Int {
-    try all("SELECT count(DISTINCT path) FROM published_files WHERE tree=\(tree.number)") { row in
-      Int(row.number(0))
-    }.first ?? 0
+    try all(
+      """
+      SELECT count(DISTINCT path) FROM published_files
+      WHERE tree IN (\(tree.number), \(tree.foreign.number))
+      """
+    ) { row in Int(row.number(0)) }.first ?? 0
   }
 
   private static func read(_ row: borrowing Statement) -> Row {

@@ -9,7 +9,7 @@ extension Schema {
   /// * `publications.dir` is relative to the state's folder where both lie together.
   static let state = Schema(
     applicationID: 0x5046_5354,
-    version: 15,
+    version: 16,
     layout: """
       CREATE TABLE subscription_sets (
         subscription_set INTEGER PRIMARY KEY,
@@ -136,6 +136,7 @@ extension Schema {
         broke_trust INTEGER NOT NULL,
         rule TEXT,
         until INTEGER,
+        reason TEXT,
         PRIMARY KEY (identity, segment)
       ) STRICT, WITHOUT ROWID;
       CREATE TABLE state_file (mark INTEGER NOT NULL) STRICT;

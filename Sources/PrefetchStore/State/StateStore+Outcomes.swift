@@ -6,17 +6,28 @@ package struct SegmentOutcome: Hashable, Sendable {
   /// Whether a list, an item or the tree of the segment failed a security check.
   package var brokeTrust: Bool
   package var deferral: Deferral?
+  /// First failure of the list, of an item or of the tree.
+  package var reason: String?
 
-  package init(state: SegmentState, brokeTrust: Bool, deferral: Deferral? = nil) {
+  package init(
+    state: SegmentState,
+    brokeTrust: Bool,
+    deferral: Deferral? = nil,
+    reason: String? = nil
+  ) {
     self.state = state
     self.brokeTrust = brokeTrust
     self.deferral = deferral
+    self.reason = reason
   }
 
   /// Returns the outcome after an earlier one; a deferred segment has checked nothing again.
   fileprivate func following(_ earlier: SegmentOutcome?) -> SegmentOutcome {
     var outcome = self
-    if state == .deferred, earlier?.brokeTrust == true { outcome.brokeTrust = true }
+    if state == .deferred, let earlier, earlier.brokeTrust {
+      outcome.brokeTrust = true
+      outcome.reason = earlier.reason
+    }
     return outcome
   }
 }
@@ -26,7 +37,7 @@ extension StateStore {
   package func outcomes(of identity: String?) throws(Failure) -> [SegmentKey: SegmentOutcome] {
     let rows = try database.rows(
       """
-      SELECT identity, segment, state, broke_trust, rule, until FROM segment_outcomes \
+      SELECT identity, segment, state, broke_trust, rule, until, reason FROM segment_outcomes \
       WHERE \(identity) IS NULL OR identity=\(identity)
       """
     )
@@ -38,6 +49,7 @@ extension StateStore {
         let until = rows.optionalNumber(5).map { Instant(milliseconds: $0) }
         outcome.deferral = Deferral(rule: rule, until: until)
       }
+      outcome.reason = rows.optionalText(6)
       outcomes[SegmentKey(identity: rows.text(0), name: rows.text(1))] = outcome
     }
     return outcomes
@@ -71,7 +83,8 @@ extension StateStore {
       let insertion = database.prepare(
         """
         INSERT OR REPLACE INTO segment_outcomes \
-        (identity, segment, state, broke_trust, rule, until) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+        (identity, segment, state, broke_trust, rule, until, reason) \
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
         """
       )
       for (segment, outcome) in changed {
@@ -81,7 +94,8 @@ extension StateStore {
           outcome.state.rawValue,
           outcome.brokeTrust ? 1 : 0,
           outcome.deferral?.rule.rawValue,
-          outcome.deferral?.until?.milliseconds
+          outcome.deferral?.until?.milliseconds,
+          outcome.reason
         )
       }
     }

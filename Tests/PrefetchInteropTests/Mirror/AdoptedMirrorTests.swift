@@ -61,6 +61,43 @@ struct AdoptedMirrorTests {
     #expect(run.errors.contains("/a`, and no record says that prefetch put it there"), "\(run)")
   }
 
+  @Test("Files that serve without a record are watched as published ones are")
+  func servingWatched() throws {
+    ground.publish(files: ["a": "one", "b": "two"])
+    try put("one", at: "a")
+    try put("two", at: "b")
+    try #require(ground.mirror(list, "dir").status == 0)
+    func look(_ command: String) throws -> ProgramRun {
+      try ground.home.run(
+        command,
+        "--cache-dir",
+        "dir/.prefetch",
+        "--state-dir",
+        "dir/.prefetch"
+      )
+    }
+    #expect(try look("verify").status == 0)
+    try put("oNe", at: "a")
+    try date("a", seconds: MirrorGround.mondaySeconds + 1)
+    let edited = try look("verify")
+    #expect(edited.status == 74, "\(edited)")
+    #expect(edited.errors.contains("/a`"), "\(edited)")
+    #expect(try look("verify").status == 74)
+    #expect(ground.home.read("dir/a") == "oNe")
+    for name in ["a", "b"] { try #require(unsafe unlink(ground.home.path("dir/\(name)")) == 0) }
+    let status = try ground.home.run(
+      "status",
+      "--nagios",
+      "--cache-dir",
+      "dir/.prefetch",
+      "--state-dir",
+      "dir/.prefetch"
+    )
+    #expect(status.status == 2, "\(status)")
+    #expect(try ground.mirror(list, "dir").status == 0)
+    #expect(ground.files() == ["a": "one", "b": "two"])
+  }
+
   @Test("A file without a digest is adopted where a HEAD has its size and time")
   func adoptedByHead() throws {
     for name in ["a", "b", "c"] { ground.serve("body \(name)", at: "/\(name)") }
