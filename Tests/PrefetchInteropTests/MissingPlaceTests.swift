@@ -70,7 +70,7 @@ struct MissingPlaceTests {
     #expect(try home.run("verify").status == 0)
   }
 
-  @Test("Commands of a machine on which nothing has run yet say so, and only `verify` fails")
+  @Test("Commands of a machine on which nothing has run yet say so")
   func neverRan() throws {
     declare()
     for command in Self.readers {
@@ -80,7 +80,7 @@ struct MissingPlaceTests {
       #expect(try home.run(command + ["-q"]).errors.isEmpty)
     }
     let run = try home.run("verify")
-    #expect(run.status == 74 && run.errors.contains("`prefetch run` makes it"), "\(run)")
+    #expect(run.status == 0 && run.errors.hasPrefix("nothing has run yet"), "\(run)")
     #expect(!FileTree.exists(home.cache) && !FileTree.exists(home.state))
   }
 

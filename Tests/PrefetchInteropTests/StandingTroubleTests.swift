@@ -230,7 +230,8 @@ struct StandingTroubleTests {
     _ = try home.tool("mv", home.path("kept"), home.path("disk"))
     let line = try probe()
     #expect(line.status == 1, "\(line)")
-    let text = "PREFETCH WARNING - segment `files` is incomplete: its last run failed: `\(home.path("disk"))`"
+    let text =
+      "PREFETCH WARNING - segment `files` is incomplete: its last run failed: `\(home.path("disk"))`"
     #expect(line.output.hasPrefix(text), "\(line)")
     #expect(try home.run("run", "-q").status == 0)
     #expect(try probe().status == 0)

@@ -107,6 +107,17 @@ struct RebuildTests {
     }
   }
 
+  @Test("Only a cache that lost its index looks for bodies without rows")
+  func lostBodies() throws {
+    let temporary = try TemporaryCache()
+    let start = Instant(seconds: Int64(time(nil)) + 60)
+    var seeks: [Bool] = []
+    try temporary.run(at: start) { seeks.append(try $0.seeksLostBodies()) }
+    FileTree.remove(temporary.cache + "/index.sqlite")
+    try temporary.run(at: start) { seeks.append(try $0.seeksLostBodies()) }
+    #expect(seeks == [false, true])
+  }
+
   @Test("A truncated index is replaced by its copy")
   func truncated() throws {
     for length in stride(from: 0, to: patient.good.count, by: 512) {

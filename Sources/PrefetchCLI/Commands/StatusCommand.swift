@@ -25,6 +25,7 @@ struct StatusCommand: Command {
     var loss: String?
     /// First failure of the last run.
     var reason: String?
+    var waitsForDisk = false
     /// Whether no run of the segment has ended, though the first one may have begun.
     var isNew = false
 
@@ -36,6 +37,7 @@ struct StatusCommand: Command {
         changedFiles: changedFiles,
         loss: loss,
         reason: reason,
+        waitsForDisk: waitsForDisk,
         isRequired: isRequired,
         brokeTrust: brokeTrust
       )
@@ -81,6 +83,7 @@ struct StatusCommand: Command {
       }
       segments[index].brokeTrust = outcome.brokeTrust
       segments[index].reason = outcome.reason
+      segments[index].waitsForDisk = outcome.deferral?.rule == .freeDisk
       // Only an index that has the segment can tell that it is current.
       if outcome.state != .current {
         segments[index].state = segments[index].state ?? outcome.state
@@ -188,7 +191,7 @@ struct StatusCommand: Command {
           "status.too-old",
           "segment `\(segment.name)` \(complaint)",
           hint: context.namesMirror
-            ? "run `prefetch mirror` again, which shows what fails" : nil
+            ? "mirror again, which shows what fails" : nil
         )
       )
       status = .incomplete

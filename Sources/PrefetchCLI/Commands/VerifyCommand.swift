@@ -36,8 +36,7 @@ struct VerifyCommand: Command {
   ) throws(CommandExit) -> StorePresence {
     let presence = try context.presence(loaded, locations, store)
     switch presence {
-    case .whole, .stateless: context.report(presence, locations)
-    case .unused, .elsewhere: throw context.failed(.io, "status.no-cache", locations.missingCache)
+    case .whole, .stateless, .unused, .elsewhere: context.report(presence, locations)
     case .lost: throw context.failed(.io, [locations.lossOfCache(.error)])
     }
     return presence

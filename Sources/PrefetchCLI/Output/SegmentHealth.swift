@@ -9,6 +9,8 @@ struct SegmentHealth {
   var loss: String?
   /// Why the last run left the segment failed or incomplete.
   var reason: String?
+  /// Whether items wait for space on the disk, which time alone does not bring.
+  var waitsForDisk = false
   var isRequired = true
   /// Whether the segment's last run failed a security check.
   var brokeTrust = false
@@ -132,6 +134,9 @@ struct MonitoringLine: Hashable {
     }
     if let limit = limits.warning, let complaint = segment.complaint(olderThan: limit, at: now) {
       return (.warning, "\(name) \(complaint)")
+    }
+    if segment.waitsForDisk {
+      return (.warning, "\(name) waits for space on the disk; `cache.min_free` keeps some free")
     }
     if let files = segment.changedFiles {
       return (.warning, "\(name) is incomplete: published files: \(files)")

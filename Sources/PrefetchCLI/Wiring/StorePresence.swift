@@ -38,8 +38,10 @@ extension CommandContext {
         return .whole
       }
       guard let state else { return .stateless }
-      // A state of other configurations knows nothing of this cache.
-      var own = Set(try store.segments().map(\.key.identity))
+      // A state of other configurations knows nothing of this cache, nor of a first run's success.
+      var own = Set(
+        try store.segments().filter { $0.lastSuccess != nil }.map(\.key.identity)
+      )
       if !loaded.files.isEmpty { own.formIntersection([loaded.identity]) }
       for identity in own where try state.hasRuns(of: identity) { return .whole }
       return own.isEmpty ? .whole : .stateless

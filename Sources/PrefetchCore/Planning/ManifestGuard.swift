@@ -191,7 +191,7 @@ package enum ManifestGuard {
       return Failure(
         .signature,
         "neither it nor its signature says when it was made (`generated`, `timestamp:`); "
-          + "`minisign -t` needs `timestamp:SECONDS` in its text, which is there without `-t`"
+          + "a trusted comment of one's own needs `timestamp:SECONDS`, as minisign writes it unasked"
       )
     }
     guard let expires = manifest.expires else {

@@ -49,7 +49,11 @@ extension DiskStore {
     else { throw Failure(.disk, "an earlier version is using `\(path)`") }
     var reports: [Diagnostic] = []
     let database = try withObjectsLocked(layout) { () throws(Failure) in
-      try layout.index.openForWriting(&reports)
+      var index = layout.index
+      let hasBackup = try index.hasBackup
+      index.isFirst = try CacheLayout.existingObjects(in: layout.root) == nil
+      if hasBackup { index.isFirst = false }
+      return try index.openForWriting(&reports)
     }
     let objects = try layout.objectFolder()
     let partial = try layout.partialFolder()

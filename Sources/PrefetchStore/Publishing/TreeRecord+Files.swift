@@ -1,6 +1,26 @@
 internal import PrefetchCore
 
 extension TreeRecord {
+  /// Gives a mirror the record of its folder that its runs with another cache have made.
+  func takeOver(_ key: SegmentKey, _ folder: String) throws(Failure) {
+    var others = try publications().filter { other in
+      other.folder == folder && other.key.name == key.name && other.key != key
+        && other.key.identity.split(separator: " ").first.map(String.init) == key.name
+    }
+    if try publication(of: key, folder: folder) == nil, let first = others.popLast() {
+      try run(
+        """
+        UPDATE publications SET identity=\(key.identity)
+        WHERE publication=\(first.publication.number)
+        """
+      )
+    }
+    for other in others {
+      for tree in try trees(of: other.publication) { try forget(tree, removesTree: true) }
+      try run("DELETE FROM publications WHERE publication=\(other.publication.number)")
+    }
+  }
+
   func rows(_ path: String, of tree: Tree) throws(Failure) -> [Row] {
     try all(
       """

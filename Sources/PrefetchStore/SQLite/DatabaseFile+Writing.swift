@@ -124,7 +124,7 @@ extension DatabaseFile {
     let temporary = Self.temporaryName(name)
     do throws(Failure) {
       let database = try make(temporary)
-      if let statement = schema.rebuildStatement,
+      if !isFirst, let statement = schema.rebuildStatement,
         let now = try folder.status(of: temporary)?.changed
       {
         // The file system's time can be compared with times of objects.

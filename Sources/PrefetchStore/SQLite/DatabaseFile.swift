@@ -13,6 +13,8 @@ struct DatabaseFile: Sendable {
   var backupName: String?
   /// Whether the file belongs to a lower cache, which is never written.
   var isLower = false
+  /// Whether there was no such file before: one that is made then replaces no lost one.
+  var isFirst = false
 
   var path: String {
     folder.path(of: name)

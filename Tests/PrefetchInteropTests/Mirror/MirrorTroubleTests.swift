@@ -190,6 +190,32 @@ struct MirrorTroubleTests {
     #expect(ground.files() == ["a": "one"])
   }
 
+  @Test("A mirror that once ran with another cache stays one mirror of its folder")
+  func otherCache() throws {
+    func verify(_ cache: String) throws -> ProgramRun {
+      try ground.home.run(
+        "verify",
+        "--cache-dir",
+        cache,
+        "--state-dir",
+        "dir/.prefetch"
+      )
+    }
+    ground.publish(files: ["a": "one", "b": "two", "c": "three"])
+    try #require(ground.mirror(list, "dir").status == 0)
+    try #require(ground.mirror(list, "dir", "--cache-dir", "typo").status == 0)
+    ground.publish(files: ["a": "new", "b": "two"])
+    #expect(try ground.mirror(list, "dir").status == 0)
+    #expect(ground.files() == ["a": "new", "b": "two"])
+    let sound = try verify("dir/.prefetch")
+    #expect(sound.status == 0, "\(sound)")
+    ground.publish(files: ["a": "newer", "b": "two"])
+    #expect(try ground.mirror(list, "dir", "--cache-dir", "typo").status == 0)
+    #expect(ground.files() == ["a": "newer", "b": "two"])
+    let other = try verify("typo")
+    #expect(other.status == 0, "\(other)")
+  }
+
   @Test("An unreadable list ends a mirror with 78 and changes nothing")
   func unreadable() throws {
     ground.publish(files: ["a": "one"])
