@@ -13,7 +13,7 @@ struct StatusOptions: CommandOptions, Hashable {
     summary: "Print the state of every segment",
     paragraphs: [
       "Prints for each segment: state, items, bytes, age of the last success, next check or end of the wait, and how its last ten runs ended. The last success is the last run in which the origin or a trusted tier confirmed every required list and item. A run that used an older copy under `max_stale`, or asked no server, does not count.",
-      "With `--max-age` a missing cache counts as too old, as do published files that changed or cannot be looked at. A segment with `required: false` does not count. `--cache-dir DIR/.prefetch` selects the mirror DIR: the state is in that folder too, and no configuration file is read. A missing cache or state draws a warning.",
+      "With `--max-age` a missing cache counts as too old, as do published files that changed or cannot be looked at. A segment with `required: false` does not count. `--cache-dir DIR/.prefetch` selects the mirror DIR: its state is there too, and no configuration is read. A missing cache or state draws a warning.",
       "`--nagios` prints one line `PREFETCH OK|WARNING|CRITICAL|UNKNOWN - TEXT | age=SECONDS;WARNING;CRITICAL` and ends with 0, 1, 2 or 3, as monitoring plug-ins do, and with no other status. CRITICAL: a segment failed, or broke a rule of trust, in its last run, all its published files are missing, or an age is above `--critical-age`. WARNING: a segment is incomplete or waits for disk space, some of its published files changed or cannot be looked at, or an age is above `--max-age`. UNKNOWN: wrong options or configuration, no readable cache or state, a segment without a finished run.",
     ],
     options: [

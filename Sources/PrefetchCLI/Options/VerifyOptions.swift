@@ -9,7 +9,7 @@ struct VerifyOptions: CommandOptions, Hashable {
     group: .everyday,
     summary: "Hash all stored bodies again, and check every published file",
     paragraphs: [
-      "Prints each damaged body with its digest, path and URL, and each file of a published tree that is missing, was changed in place, or is not the one that was published. The command checks the trees that the configuration declares, or all trees without one. A cache that was lost is an error (74)."
+      "Prints each damaged body with its digest, path and URL, and each file of a published tree that is missing, was changed in place, or is not the one that was published. It checks the trees that the configuration declares, or all without one. A lost cache is an error (74)."
     ],
     options: [
       .flag("repair", \.repairs)
