@@ -89,6 +89,10 @@ struct NewestVersionTests {
     let failed = try ground.home.run("run")
     #expect(failed.status == 3, "\(failed)")
     #expect(names == ["tool-1.iso"])
+    // A lost tree gets the retained file again.
+    try #require(ground.home.tool("rm", "-r", ground.home.path("dir")).status == 0)
+    #expect(try ground.home.run("run").status == 3)
+    #expect(names == ["tool-1.iso"])
     ground.site["/pub/tool-2.iso"] = page
     #expect(try ground.home.run("run").status == 0)
     #expect(names == ["tool-2.iso"])

@@ -17,7 +17,8 @@ extension Dispatcher {
     for (name, other) in request.unselected {
       order.segments[name] = ContentOrder.Segment(
         priority: other.declaration.priority,
-        position: 2 * other.precedingSelectedCount
+        position: 2 * other.precedingSelectedCount,
+        isPublished: other.declaration.publishing != nil
       )
     }
     return order
@@ -29,7 +30,8 @@ extension Dispatcher {
       priority: segment.priority ?? segment.recorded?.priority,
       // Unselected segments may lie between two selected ones.
       position: 2 * index + 1,
-      entries: segment.isDeclared && segment.declaration.isStored ? segment.table : nil
+      entries: segment.isDeclared && segment.declaration.isStored ? segment.table : nil,
+      isPublished: segment.declaration.publishing != nil
     )
   }
 

@@ -5,11 +5,18 @@ package struct ContentOrder: Sendable {
     package var position: Int
     /// Declared entries; nil while they are unknown, and all stored items count as declared.
     package var entries: Shared<EntryTable>?
+    package var isPublished: Bool
 
-    package init(priority: Int?, position: Int, entries: Shared<EntryTable>? = nil) {
+    package init(
+      priority: Int?,
+      position: Int,
+      entries: Shared<EntryTable>? = nil,
+      isPublished: Bool = false
+    ) {
       self.priority = priority
       self.position = position
       self.entries = entries
+      self.isPublished = isPublished
     }
   }
 
@@ -61,6 +68,21 @@ package struct ContentOrder: Sendable {
     if isLeaving { return isShared ? nil : .toBeRemoved }
     let age = stock.ages[position] ?? Stock.Age(lastUse: Instant(milliseconds: 0))
     return .kept(age, in: rules.order, at: now)
+  }
+
+  /// Whether a tree shows the item: its file stays when the body goes, which frees nothing.
+  package func isPublished(_ position: Int, in stock: Stock) -> Bool {
+    let published = segments.filter(\.value.isPublished)
+    guard !published.isEmpty else { return false }
+    let inventory = stock.inventory
+    return published.contains { name, segment in
+      if let entries = segment.entries {
+        return entries.value.position(of: inventory.rows[position].key) != nil
+      }
+      return inventory.holders(of: position).contains { holder in
+        inventory.segmentKeys[holder] == SegmentKey(identity: identity, name: name)
+      }
+    }
   }
 
   private func rank(of key: URLKey, in segment: Segment) -> ContentRank? {

@@ -17,6 +17,8 @@ package struct Room: Sendable {
     /// Best rank of the items with this body; nil if it has to stay.
     var rank: ContentRank?
     var names: Int
+    /// Whether the files of a tree keep its blocks.
+    var isPublished = false
     /// Number of the arrival; 0 if the body was here at the beginning.
     var arrival = 0
   }
@@ -40,7 +42,12 @@ package struct Room: Sendable {
   private var evicted: [(digest: ContentDigest, body: Body)] = []
 
   /// Creates the room of a known cache; `rank` returns nil for inventory items that have to stay.
-  package init(limit: Int64?, stock: Stock, rank: (Int) -> ContentRank?) {
+  package init(
+    limit: Int64?,
+    stock: Stock,
+    isPublished: (Int) -> Bool = { _ in false },
+    rank: (Int) -> ContentRank?
+  ) {
     self.limit = limit ?? .max
     used = stock.used
     inventory = stock.inventory
@@ -52,10 +59,16 @@ package struct Room: Sendable {
       let own = stock.pinned[row.digest] != nil ? nil : rank(position)
       guard var body = bodies[row.digest] else {
         let size = row.size + (otherBytes[position] ?? 0)
-        bodies[row.digest] = Body(size: size, rank: own, names: 1)
+        bodies[row.digest] = Body(
+          size: size,
+          rank: own,
+          names: 1,
+          isPublished: own != nil && isPublished(position)
+        )
         continue
       }
       body.names += 1
+      if own != nil, isPublished(position) { body.isPublished = true }
       body.rank = Self.first(body.rank, own)
       bodies[row.digest] = body
     }
@@ -183,15 +196,15 @@ package struct Room: Sendable {
     return true
   }
 
-  /// Frees `bytes` of a later rank; false, without evictions, if too few, unless `acceptsLess`.
+  /// Frees `bytes` of the disk by a later rank; false, without evictions, if too few, unless
+  /// `acceptsLess`.
   package mutating func free(
     _ bytes: Int64,
     for rank: ContentRank,
     acceptsLess: Bool = false
   ) -> Bool {
-    guard let evictions = chooseEvictions(bytes, after: rank, acceptsLess: acceptsLess) else {
-      return false
-    }
+    let choice = chooseEvictions(bytes, after: rank, acceptsLess: acceptsLess, isOfDisk: true)
+    guard let evictions = choice else { return false }
     for digest in evictions { evict(digest) }
     return true
   }
@@ -224,7 +237,8 @@ package struct Room: Sendable {
     _ need: Int64,
     after rank: ContentRank?,
     except replaced: ContentDigest? = nil,
-    acceptsLess: Bool = false
+    acceptsLess: Bool = false,
+    isOfDisk: Bool = false
   ) -> [ContentDigest]? {
     guard need > 0 else { return [] }
     var freed: Int64 = 0
@@ -232,6 +246,7 @@ package struct Room: Sendable {
     for candidate in candidates.reversed() {
       guard freed < need, rank.map({ candidate.rank > $0 }) ?? true else { break }
       if candidate.digest == replaced { continue }
+      if isOfDisk, bodies[candidate.digest]?.isPublished == true { continue }
       let size = bodies[candidate.digest]?.size ?? 0
       chosen.append((candidate.digest, size))
       freed += size

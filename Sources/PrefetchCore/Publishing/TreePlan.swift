@@ -260,6 +260,11 @@ package struct TreePlan: Sendable {
     retained.contains(body) || heldBeginnings.contains { name.utf8.starts(with: $0.utf8) }
   }
 
+  /// Returns the file of a retained body, which the plan does not list; nil for any other.
+  package func retainedFile(_ name: String, _ body: ContentDigest, size: Int64) -> TreeFile? {
+    retained.contains(body) ? TreeFile(name: name, content: .body(body, size: size)) : nil
+  }
+
   /// Whether the file's body has just been stored, possibly to replace a damaged one.
   package func isFresh(_ file: TreeFile) -> Bool {
     guard !bodies.isEmpty, let url = file.url else { return false }

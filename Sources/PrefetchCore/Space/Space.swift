@@ -96,7 +96,12 @@ struct Space: Sendable {
     applyReading(reading)
     if let order, let stock = reading.stock {
       version = reading.version
-      room = Room(limit: rules.limit, stock: stock) { order.rank(of: $0, in: stock) }
+      room = Room(
+        limit: rules.limit,
+        stock: stock,
+        isPublished: { order.isPublished($0, in: stock) },
+        rank: { order.rank(of: $0, in: stock) }
+      )
       if predicts { forecast.stock = stock }
     } else if isDetailed {
       // The commit finds out what fits; after a refusal nothing more fits.

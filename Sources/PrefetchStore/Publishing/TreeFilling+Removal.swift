@@ -20,6 +20,21 @@ extension TreeFilling {
         try folders.root.synchronizeFileSystem()
       }
       try record.remove(removed)
+      for row in rows where !seen.contains(row.number) { try restore(row) }
+    }
+  }
+
+  /// Makes a missing file of a retained body again.
+  private func restore(_ row: TreeRecord.Row) throws(Failure) {
+    guard let file = plan.retainedFile(row.path, row.digest, size: row.identity.size),
+      try folders.spot(of: row) == nil
+    else { return }
+    do throws(Failure) {
+      folders.forgetChain()
+      try fill(file, index: nil, isLast: true)
+      try flush()
+    } catch {
+      try recordFailure(error, of: file)
     }
   }
 

@@ -119,7 +119,8 @@ final class TreeFilling {
     outcome.troubles.append(.init(name: file.name, url: file.url, failure: failure))
   }
 
-  private func fill(_ file: TreeFile, index: Int, isLast: Bool) throws(Failure) {
+  /// Makes a file, unless it is there; `index` is its place in the plan.
+  func fill(_ file: TreeFile, index: Int?, isLast: Bool) throws(Failure) {
     guard !pendingNames.contains(URLKey(file.name)) else { return }
     let (folderPath, leaf) = PathText.split(file.name)
     let home = recordHome(folderPath)
@@ -139,7 +140,7 @@ final class TreeFilling {
     let folder = try folders.making(folderPath)
     var existingFile: FileIdentity?
     if let status = try folder.status(of: leaf) {
-      if status.kind == .folder, !isLast {
+      if status.kind == .folder, !isLast, let index {
         blocked.append(index)
         return
       }

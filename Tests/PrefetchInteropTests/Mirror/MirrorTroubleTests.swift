@@ -216,6 +216,31 @@ struct MirrorTroubleTests {
     #expect(other.status == 0, "\(other)")
   }
 
+  @Test(
+    "A mirror on a disk without space for all waits, and evicts nothing that its folder shows",
+    .enabled(if: SmallDisk.isAvailable, "needs the right to mount")
+  )
+  func tightDisk() throws {
+    let disk = try #require(SmallDisk(bytes: 2 << 20, at: ground.home.path("dir")))
+    var files: [String: String] = [:]
+    for name in ["a", "b", "c", "d"] { files[name] = String(repeating: name, count: 700_000) }
+    ground.publish(files: files)
+    let words = ground.arguments([list, "dir"]).filter { !$0.hasPrefix("cache.min_free") }
+    var held: Set<String> = []
+    for night in 1...3 {
+      let run = try ground.home.run(Array(words.dropLast()))
+      #expect(run.status == 75, "night \(night): \(run)")
+      #expect(!run.errors.contains("evicted"), "\(run)")
+      let present = Set(ground.files().keys)
+      #expect(!present.isEmpty && present.isSuperset(of: held))
+      held = present
+    }
+    let own = ["--cache-dir", "dir/.prefetch", "--state-dir", "dir/.prefetch"]
+    let line = try ground.home.run(["status", "--nagios"] + own)
+    #expect(line.status == 1 && line.output.contains("waits for space on the disk"), "\(line)")
+    _ = disk
+  }
+
   @Test("An unreadable list ends a mirror with 78 and changes nothing")
   func unreadable() throws {
     ground.publish(files: ["a": "one"])

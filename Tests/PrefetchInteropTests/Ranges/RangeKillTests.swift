@@ -9,7 +9,7 @@ struct RangeKillTests {
   func killed() throws {
     let home = try Home(isInMemory: true)
     var random = SeededRandom(11)
-    let origin = try RangeOrigin(mebibytes: 160, rate: 60)
+    let origin = try RangeOrigin(mebibytes: 160, rate: 30)
     home.configure(
       """
       segments: [{ name: basics, urls: ["\(origin.url)"] }]
