@@ -225,7 +225,9 @@ struct MirrorTroubleTests {
     var files: [String: String] = [:]
     for name in ["a", "b", "c", "d"] { files[name] = String(repeating: name, count: 700_000) }
     ground.publish(files: files)
-    let words = ground.arguments([list, "dir", "-j", "1"]).filter { !$0.hasPrefix("cache.min_free") }
+    let words = ground.arguments([list, "dir", "-j", "1"]).filter {
+      !$0.hasPrefix("cache.min_free")
+    }
     var held: Set<String> = []
     for night in 1...3 {
       let run = try ground.home.run(Array(words.dropLast()))
