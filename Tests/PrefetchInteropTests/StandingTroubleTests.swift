@@ -51,6 +51,19 @@ struct StandingTroubleTests {
     #expect(try probe().output.hasPrefix("PREFETCH OK - 1 segment as declared"))
   }
 
+  @Test("Monitoring shows no secret of a failure, also where it cannot read the secret")
+  func secretOfFailure() throws {
+    home.write("very-secret-token", to: "token")
+    try #require(unsafe chmod(home.path("token"), 0o600) == 0)
+    let url = server.address("/${file:\(home.path("token"))}/gone")
+    home.configure("cache: { min_free: 0 }\nsegments: [{ name: s, urls: [\"\(url)\"] }]")
+    #expect(try home.run("run", "-q").status == 4)
+    FileTree.remove(home.path("token"))
+    let line = try probe()
+    #expect(line.status == 2 && line.output.contains("answered 404"), "\(line)")
+    #expect(!line.output.contains("very-secret-token"), "\(line)")
+  }
+
   @Test("A deferred run of a segment does not lift its security failure")
   func trustStandsOverDeferral() throws {
     declare(digest: Digest.hexadecimal(Array("other".utf8)))

@@ -409,7 +409,10 @@ struct RunSession {
           state: segment.state,
           brokeTrust: distrusted.contains(segment.name),
           deferral: segment.deferral,
-          reason: reason(of: segment, report)
+          // A command that reads it later may not know the secrets.
+          reason: reason(of: segment, report).map {
+            Redaction.masked($0, needles: console.needles)
+          }
         )
         return (segment.name, outcome)
       }

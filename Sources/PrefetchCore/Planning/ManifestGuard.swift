@@ -48,17 +48,16 @@ package enum ManifestGuard {
     ) {
       return objection
     }
-    if manifest.itemCount == 0, !segment.allowsEmpty {
+    if !segment.allowsEmpty, manifest.itemCount == 0 || newest?.groups.isEmpty == true {
       let remedy =
         segment.publishing?.mirror == nil
         ? "set `allow_empty: true`" : "add `--set defaults.allow_empty=true`"
-      return Failure(.manifestGuard, "it has no items; \(remedy) if this is intended")
-    }
-    if let newest, newest.groups.isEmpty, manifest.itemCount > 0, !segment.allowsEmpty {
+      let items = CountedNoun("item").text(manifest.itemCount)
       return Failure(
         .manifestGuard,
-        "none of its \(CountedNoun("item").text(manifest.itemCount)) fits `select`; correct the pattern, "
-          + "or set `allow_empty: true` if this is intended"
+        (manifest.itemCount == 0
+          ? "it has no items; " : "none of its \(items) fits `select`; correct the pattern, or ")
+          + "\(remedy) if this is intended"
       )
     }
     guard let recorded, recorded.manifestURL != nil else { return nil }
