@@ -1,7 +1,8 @@
 internal import PrefetchCore
 
 enum DocumentKind: Hashable, CaseIterable {
-  case native, json, packageLock, bunLock, packageIndex, bazelLock, moduleSource, containerImage
+  case native, lockfile, json, packageLock, bunLock, packageIndex, bazelLock, moduleSource,
+    containerImage
   case metalink, sitemap, rss, atom, vast, dash
   case list, checksums, goSum, pip, pylock, hls
   case cargoLock, uvLock, yarnLock, pnpmLock, debianRelease, debianPackages
@@ -113,6 +114,14 @@ enum FormatTable {
       ],
       names: ["*.ndjson", "*.jsonl"],
       read: NativeManifest.read
+    ),
+    FormatRow(
+      kind: .lockfile,
+      words: "a lock file of prefetch",
+      syntax: .json,
+      formats: [.lockfile],
+      names: [Lockfile.name],
+      read: LockfileText.read
     ),
     FormatRow(
       kind: .bunLock,

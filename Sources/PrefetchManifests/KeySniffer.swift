@@ -14,9 +14,9 @@ enum KeySniffer {
       let name = key.count <= 32 ? cursor.text(key) : ""
       if name == "format", cursor.next() == UInt8(ascii: "\"") {
         var ahead = cursor
-        if let value = ahead.string(), ahead.text(value) == "prefetch-manifest" {
-          return .kind(.native)
-        }
+        let value = ahead.string().map { ahead.text($0) } ?? ""
+        if value == "prefetch-manifest" { return .kind(.native) }
+        if value.hasPrefix(LockfileText.formatName) { return .kind(.lockfile) }
       }
       seen.insert(name)
       if let kind = FormatTable.kind(keys: seen) { return .kind(kind) }

@@ -31,6 +31,19 @@ package enum ManifestReader {
     return words.map { "\($0), in gzip" }
   }
 
+  /// Whether the machine's platform decides which items of a document are taken.
+  package static func choosesByPlatform(_ bytes: RawSpan, _ source: ManifestSource) -> Bool {
+    if PackedManifest.isPacked(bytes) {
+      let inner = try? PackedManifest.unpacked(bytes, atMost: source.maximumSize)
+      return inner.map { unsafe choosesByPlatform($0.span.bytes, source.unpacked) } ?? false
+    }
+    let text = isMarked(bytes) ? bytes.extracting(droppingFirst: 3) : bytes
+    switch try? FormatDetection.kind(of: text, source: source) {
+    case .packageLock, .pnpmLock, .pip, .pylock, .uvLock: return true
+    default: return false
+    }
+  }
+
   package static func unknownKeys(in bytes: RawSpan, source: ManifestSource) -> [Diagnostic] {
     guard !PackedManifest.isPacked(bytes) else {
       let inner = try? PackedManifest.unpacked(bytes, atMost: source.maximumSize)

@@ -30,6 +30,8 @@ import Testing
     arguments: [
       ("{\"format\": \"prefetch-manifest\"", .native),
       ("{\"items\": [{\"a\": \"}\"}], \"format\": \"prefetch-manifest\"}", .native),
+      ("{\"format\":\"prefetch-lockfile/1\"}\n", .lockfile),
+      ("{\"format\": \"prefetch-lockfile/2\"}", .lockfile),
       ("{\"name\": \"x\", \"lockfileVersion\": 3", .packageLock),
       ("{\"meta\": {}, \"name\": \"x\", \"files\": []}", .packageIndex),
       ("{\"lockFileVersion\": 11, \"registryFileHashes\": {}}", .bazelLock),

@@ -20,6 +20,7 @@ enum MutationSamples {
       (.pip, lock(.requirements)), (.goSum, lock(.goSums)),
       (.cargoLock, lock(.cargoLock)), (.uvLock, lock(.uvLock)), (.yarnLock, lock(.yarnLock)),
       (.pnpmLock, lock(.pnpmLock)), (.bazelLock, lock(.bazelLock)),
+      (.lockfile, lockfiles),
     ].map { Row(format: $0, samples: $1) } + [
       Row(documentRole: .packageIndex(requirement), samples: lock(.packageIndex))
     ]
@@ -46,6 +47,23 @@ enum MutationSamples {
     "digests": {"sha256": "\(sha256)"}, "alternates": ["c", {"url": "d", "priority": 1}]}]}
     """,
     "{\"format\": \"prefetch-manifest\", \"version\": 1, \"items\": []}",
+  ]
+
+  private static let lockfiles = [
+    """
+    {"format":"prefetch-lockfile/1","platform":"linux/x86_64"}
+    {"segment":"a","list":"\(sha256)","lines":2}
+    {"segment":"a","url":"https://a.example/x","size":3,"sha256":"\(sha256)","path":"d/x"}
+    {"segment":"a","url":"https://a.example/y","size":0,"sha256":"\(sha256)"}
+
+    """,
+    """
+    {"format":"prefetch-lockfile/1"}
+    {"segment":"films","lines":2}
+    {"segment":"films","url":"https://a.example/f.m3u8","size":3,"sha256":"\(sha256)","type":"hls"}
+    {"segment":"films","url":"https://a.example/1.ts","size":3,"sha256":"\(sha256)","item":"https://a.example/f.m3u8"}
+
+    """,
   ]
 
   private static let ndjson = [

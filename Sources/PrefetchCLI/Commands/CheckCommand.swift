@@ -61,6 +61,7 @@ struct CheckCommand: Command {
           mayBeMissing: options.replacesMissingSecrets
         ).diagnostics
       StopSignals.endReading()
+      diagnostics += context.lockfileDiagnostics(loaded)
       diagnostics += VariantLints(configuration: loaded.configuration).diagnostics
     }
     diagnostics += LicenseSetup.diagnostics(

@@ -18,6 +18,7 @@ struct GetCommand: Command {
     builder.typedHosts = Set(options.items.compactMap { (try? WebURL($0))?.host })
     let session = ItemSession(context: context, loaded: loaded, locations: locations)
     defer { try? session.close() }
+    builder.lockfile = try session.lockfile()
     let request = try RequestedItems.read(options, builder, in: session)
     let delivery = try Delivery(
       context: context,

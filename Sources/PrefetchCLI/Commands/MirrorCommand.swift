@@ -36,8 +36,28 @@ struct MirrorCommand: Command {
     if let warning = try otherTree(folder, loaded.identity, locations) {
       context.console.report(warning)
     }
-    return try RunCommand(context: context, options: options.run)
-      .reconcile(loaded, locations, files: files)
+    guard options.run.engine.isFrozen, let lock = MirrorLock(context, loaded, locations) else {
+      return try reconcile(loaded, locations, files)
+    }
+    if !options.run.isDryRun {
+      let isLocked = try lock.write()
+      if isLocked { return try reconcile(loaded, locations, files) }
+    }
+    // Nothing is locked yet, so this run takes what the list has now.
+    let code = try reconcile(loaded, locations, files, isFrozen: false)
+    if code == ExitStatus.ok.code, !options.run.isDryRun { _ = try lock.write() }
+    return code
+  }
+
+  private func reconcile(
+    _ loaded: LoadedConfiguration,
+    _ locations: CacheLocations,
+    _ files: SystemFiles,
+    isFrozen: Bool = true
+  ) throws(CommandExit) -> Int32 {
+    var run = options.run
+    run.engine.isFrozen = run.engine.isFrozen && isFrozen
+    return try RunCommand(context: context, options: run).reconcile(loaded, locations, files: files)
   }
 
   /// Warns of an earlier tree of the other form (`--atomic` or not), which is no longer updated.

@@ -16,6 +16,8 @@ struct Reconciliation {
   var probesItems = true
   var isDetailed = false
   var files = SystemFiles()
+  /// Patterns of URLs for which the lock file is lifted, all if empty; nil to keep to it.
+  var lifted: [String]?
 
   func run() throws(CommandExit) -> Int32 {
     let objections =
@@ -45,6 +47,7 @@ struct Reconciliation {
     )
     session.selection = selection
     session.shard = shard
+    session.lockfile = try context.lockfile(loaded, isFrozen: engine.isFrozen, lifting: lifted)
     session.isPlan = isPlan
     session.files = files
     session.probesItems = probesItems

@@ -13,6 +13,7 @@ enum CommandTable {
     AnyCommand("gc", CollectOptions.command),
     AnyCommand("serve", ServeOptions.command),
     AnyCommand("publish", PublishOptions.command),
+    AnyCommand("freeze", FreezeOptions.command),
     AnyCommand("init", InitOptions.command),
     AnyCommand("check", CheckOptions.command),
     AnyCommand("config", ConfigOptions.command),

@@ -41,6 +41,8 @@ struct EngineOptions: Hashable, Sendable {
   var wait: OptionalArgument<Duration>?
   var allowed: [GuardException] = []
   var shard: ShardWish?
+  /// Whether only items of the lock file may be fetched.
+  var isFrozen = false
 
   static let acceptable: [ExitStatus] = [.incomplete, .nothing, .unavailable, .deferred]
 }
@@ -64,6 +66,7 @@ extension EngineOptions {
       ),
     .value("events", \.events, .eventDestination)
       .help("Write events as they happen, one JSON object a line, to a file or an open descriptor"),
+    .flag("frozen", \.isFrozen).help("Take only what the lock file names"),
     .flag("no-hooks", \.skipsHooks).help("Start none of the configuration's `hooks`"),
     .commaList("accept", \.accepted, .word(among: acceptable) { $0.name }.called("NAME,…"))
       .help(

@@ -97,6 +97,12 @@ struct MirrorOptions: CommandOptions, Hashable {
       )
     }
     if adopts, isAtomic { diagnostics.append(.exclusive("--adopt", "--atomic")) }
+    if operands.first == "-", run.engine.isFrozen {
+      diagnostics.append(
+        "usage.conflict",
+        "`--frozen` needs a list that can be read again, and standard input cannot"
+      )
+    }
     if operands.first == "-", includesList {
       diagnostics.append(
         "usage.conflict",

@@ -78,3 +78,11 @@ extension JSONValue {
     ]
   }
 }
+
+extension JSONValue {
+  /// Returns an object with further members.
+  func adding(_ members: [(String, JSONValue)]) -> JSONValue {
+    guard case .object(let own) = self else { return self }
+    return .object(own + members)
+  }
+}

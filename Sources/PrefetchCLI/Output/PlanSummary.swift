@@ -5,10 +5,12 @@ struct PlanSummary {
   /// Manifests that would fail, and ones still deferred.
   private let failedManifests: Int
   private let deferredManifests: Int
+  private let driftCount: Int
 
   init(report: Report) {
     totals = report.totals
     failedManifests = report.segments.count { $0.manifest.failure != nil }
+    driftCount = report.segments.reduce(0) { $0 + $1.manifest.drift.count }
     deferredManifests = report.segments.count {
       $0.deferral != nil && $0.manifest.status == .skipped
     }
@@ -27,6 +29,8 @@ struct PlanSummary {
       .map { "\(Amounts.count(Int64($0.0), "manifest")) \($0.1)" }
       + parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
     return "plan: \(said.isEmpty ? "nothing to do" : said.joined(separator: ", ")); \(volume)"
+      + (driftCount > 0
+        ? "; \(Amounts.count(Int64(driftCount), "item")) drifted from the lock" : "")
   }
 
   private var volume: String {

@@ -6,7 +6,7 @@ struct ReportJSON {
 
   var document: JSONValue {
     let report = envelope.report
-    return [
+    let document: JSONValue = [
       "schema": "prefetch-report/1",
       "tool": [
         "name": .string(ToolVersions.name),
@@ -30,6 +30,18 @@ struct ReportJSON {
       "remote": report.tier.map(remote) ?? .null,
       "diagnostics": .array(envelope.diagnostics.map(diagnostic)),
     ]
+    guard report.mode == .plan else { return document }
+    return document.adding([("drift", .array(report.segments.flatMap(drift)))])
+  }
+
+  private func drift(_ segment: Report.Segment) -> [JSONValue] {
+    segment.manifest.drift.map { drift in
+      [
+        "segment": text(segment.name),
+        "change": .string(drift.change.rawValue),
+        "url": .string(envelope.redacted(url: drift.url)),
+      ]
+    }
   }
 
   private var run: JSONValue {

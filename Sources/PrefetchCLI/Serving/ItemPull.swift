@@ -44,6 +44,7 @@ struct ItemPull: Sendable {
     engine.revalidatesAll = first.url != nil
     var builder = session.context.builder(loaded, engine)
     builder.clientFields = first.fields.everywhere
+    builder.lockfile = try session.lockfile()
     var names = PulledNames(pull: self, session: session, builder: builder)
     let urls = try names.urls(of: wishes, replies)
     var batch = try PullBatch(

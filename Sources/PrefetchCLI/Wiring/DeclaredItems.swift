@@ -108,8 +108,11 @@ struct DeclaredItems {
         of: segment
       )
       // Users and clients may request items that runs leave out.
-      let entries = manifest.map { ManifestSelection(ManifestRules()).apply(to: $0.entries) }
-      guard let manifest, let entries, !entries.isEmpty else { continue }
+      let listed = manifest.map { ManifestSelection(ManifestRules()).apply(to: $0.entries) }
+      guard let manifest, var entries = listed, !entries.isEmpty else { continue }
+      if segment.isStored, let locked = builder.lockfile?.segment(segment.name) {
+        entries.lock(to: locked)
+      }
       var segment = segment
       segment.maximumFileSize = segment.maximumFileSize(under: manifest, builder.policy)
       if let limits = manifest.network {

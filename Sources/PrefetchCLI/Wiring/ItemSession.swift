@@ -13,6 +13,7 @@ final class ItemSession: @unchecked Sendable {
   private var written: DiskStore?
   private var connections: CurlTransport?
   private var memory: StateStore?
+  private var lockfileTerms: LockfileTerms??
   /// Whether the session belongs to a server, which writes the state anyway.
   private let isLasting: Bool
 
@@ -26,6 +27,14 @@ final class ItemSession: @unchecked Sendable {
     self.loaded = loaded
     self.locations = locations
     self.isLasting = isLasting
+  }
+
+  /// Returns the terms of the lock file, which is read once.
+  func lockfile() throws(CommandExit) -> LockfileTerms? {
+    if let lockfileTerms { return lockfileTerms }
+    let terms = try context.lockfile(loaded, isFrozen: false)
+    lockfileTerms = .some(terms)
+    return terms
   }
 
   // MARK: The cache

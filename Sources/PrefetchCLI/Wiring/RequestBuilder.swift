@@ -13,6 +13,7 @@ struct RequestBuilder {
   /// Hosts of typed URLs, trusted like those of the configuration.
   var typedHosts: Set<String> = []
   var publisher: PublisherPolicy?
+  var lockfile: LockfileTerms?
   var clientFields: [HeaderField] = []
 
   func request(
@@ -30,6 +31,7 @@ struct RequestBuilder {
       policy: policy
     )
     request.bundleID = configuration.bundleID
+    request.lockfile = lockfile
     request.forgotten = forgotten
     return request
   }

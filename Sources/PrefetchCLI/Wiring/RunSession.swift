@@ -18,6 +18,7 @@ struct RunSession {
   var listsKept = false
   /// Shard that the run does; nil for all items.
   var shard: Shard?
+  var lockfile: LockfileTerms?
   var keepsItems = true
   var printsPlan = false
   var transfers: TransferRecord?
@@ -204,6 +205,7 @@ struct RunSession {
     events: EventSink?
   ) throws(Failure) -> Report {
     var builder = context.builder(loaded, engine, looksAtState: false)
+    builder.lockfile = lockfile
     let selected = subscriptions.segments.filter { isSelected($0.name) }
     let registrar = Registrar(context: context, loaded: loaded, builder: builder)
     var license = try registrar.remembered(state)
@@ -355,6 +357,7 @@ struct RunSession {
       segment.publishing?.mirror?.combine(into: &hash)
     }
     if let shard { hash.combine(shard.text) }
+    lockfile?.combine(into: &hash)
     hash.combine(request.policy.maximumFileSize)
     hash.combine(request.segments.first?.manifestRules.countPerCategory.map { Int64($0) })
     return hash.value

@@ -25,6 +25,9 @@ package struct Configuration: Sendable {
   package var defaults = Segment()
   package var segments: [Segment] = []
   package var accept: [ExitStatus] = []
+  /// Path of the lock file; empty for the default place, ``noLockfile`` for none.
+  package var lockfile = ""
+  package static let noLockfile = "none"
   package var registration = Registration()
   package var pushMarker = "mapsdk"
   package var hooks: [String: Hook] = [:]
@@ -99,6 +102,8 @@ extension Configuration {
       .help("Whether a signed manifest must have an expiry date")
     Field("accept", \.accept, .list(of: .finding))
       .help("Outcomes that count as success")
+    Field("lockfile", \.lockfile, .pathOrNone)
+      .help("Lock file that pins items; by default `prefetch.lock` beside this file if it exists")
     Field("registration", \.registration, Registration.table).help("Registration of the license")
     Field("notify", \.self, notifyTable).help("Push payloads")
     Field("state", \.self, stateTable).help("Data kept between runs")

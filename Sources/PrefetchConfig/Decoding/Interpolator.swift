@@ -7,6 +7,8 @@ struct Interpolator: Sendable {
     var text = ""
     /// Contents of files and credentials, which are never shown.
     var secrets: [String] = []
+    /// References by the secrets that they insert.
+    var placeholders: [String: String] = [:]
     var problems: [ValueComplaint] = []
     var isPlaceholder = false
     fileprivate var references = 0
@@ -195,6 +197,7 @@ struct Interpolator: Sendable {
       let value = text.hasSuffix("\r\n") || text.hasSuffix("\n") ? String(text.dropLast()) : text
       outcome.text += value
       outcome.secrets.append(value)
+      outcome.placeholders[value] = "${\(reference)}"
     }
   }
 

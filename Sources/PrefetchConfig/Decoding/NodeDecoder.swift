@@ -12,6 +12,8 @@ package struct NodeDecoder: Sendable {
   /// Paths whose values contain secrets and are masked in the canonical form.
   private(set) var maskedPaths: Set<ValuePath> = []
   private(set) var secrets: Set<String> = []
+  /// References by the secrets that they insert.
+  private(set) var placeholders: [String: String] = [:]
   private(set) var literalSecrets: [String: (node: Node, path: String)] = [:]
   var baseURL: WebURL?
 
@@ -106,6 +108,7 @@ extension NodeDecoder {
     for secret in result.secrets {
       recordSecret(secret)
     }
+    placeholders.merge(result.placeholders) { first, second in min(first, second) }
     if !result.secrets.isEmpty { maskedPaths.insert(path) }
     guard result.problems.isEmpty, !result.isPlaceholder else { return nil }
     return result.text

@@ -158,6 +158,19 @@ extension ValueType where Value == String {
     }
   }
 
+  /// A path, or the word `none`.
+  static var pathOrNone: Self {
+    let path = Self.path
+    return Self(
+      shape: path.shape,
+      decode: { node, decoder in
+        node.scalar?.text == Configuration.noLockfile
+          ? Configuration.noLockfile : path.decode(node, &decoder)
+      },
+      encode: path.encode
+    )
+  }
+
   /// A word of a command; a first word that is a relative path is made absolute.
   static var program: Self {
     located("text", summary: "text", schema: .text("text")) {

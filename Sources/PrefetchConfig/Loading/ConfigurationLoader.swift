@@ -108,6 +108,7 @@ package struct ConfigurationLoader: Sendable {
     )
     loaded.lints = decoder.lints
     loaded.secrets = decoder.secrets.sorted()
+    loaded.placeholders = decoder.placeholders
     loaded.maskedPaths = decoder.maskedPaths
   }
 

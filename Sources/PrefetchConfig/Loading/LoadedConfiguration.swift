@@ -16,6 +16,8 @@ package struct LoadedConfiguration: Sendable {
   package var syntax: DocumentReader.Syntax?
   package var isInfoPlist = false
   package var secrets: [String] = []
+  /// References such as `${file:token}` by the secrets that they insert.
+  package var placeholders: [String: String] = [:]
   var maskedPaths: Set<ValuePath> = []
   package var documents: [String: [UInt8]] = [:]
   /// Keys that files, variables and options set.

@@ -50,6 +50,8 @@ package struct BundleRules: Hashable, Sendable {
   /// Keys of the stored files, if only the beginning is shown; nil while the whole is wanted.
   package var shown: Set<String>?
   package var leftOut: Set<String> = []
+  /// Digests of the item's files in the lock file; nil without it.
+  var locked: LockedFiles?
 
   package init() {}
 

@@ -153,6 +153,12 @@ struct BundleWork {
     _ result: Result<BundleReading, Failure>,
     isHere: (ContentDigest) -> Bool
   ) -> [Wanted] {
+    if let root = documents.first, let locked = rules.locked,
+      let objection = locked.objection(to: root.file.digest, of: root.url.string)
+    {
+      outcome = .failed(objection)
+      return []
+    }
     switch result {
     case _ where rules.shown != nil:
       restoreBeginning(try? result.get())
@@ -192,7 +198,11 @@ struct BundleWork {
     }
     let key = rules.key(of: wanted.url)
     let known = kept.documents(known: key)
-    let stored = known.first { isHere($0.digest) }
+    if let objection = rules.locked?.objection(toUnnamed: key) {
+      outcome = .failed(objection)
+      return nil
+    }
+    let stored = known.first { isHere($0.digest) && isAsLocked($0.digest, key) }
     documents.append(
       Document(
         url: wanted.url,
@@ -219,7 +229,13 @@ struct BundleWork {
       addKept(file, as: index)
       return nil
     }
-    let known = kept.files(for: listed, known: key).first { isHere($0.digest) }
+    if let objection = rules.locked?.objection(toUnnamed: key) {
+      outcome = .failed(objection)
+      return nil
+    }
+    let known = kept.files(for: listed, known: key).first {
+      isHere($0.digest) && isAsLocked($0.digest, key)
+    }
     // An ad has no playlist.
     let isKnown = rules.form == .ad || known.map(kept.isOfUnknownEdition) == false
     if let known, !terms.requestsAll, !listed.isInDoubt, isKnown {
@@ -244,6 +260,10 @@ struct BundleWork {
       kept: known,
       beginning: beginning?.beginning(of: listed.url)
     )
+  }
+
+  private func isAsLocked(_ digest: ContentDigest, _ key: String) -> Bool {
+    rules.locked?.objection(to: digest, of: key) == nil
   }
 
   /// Takes the content of the documents up to the end of the files that are here.
@@ -276,6 +296,12 @@ struct BundleWork {
     as role: Role,
     isRest: Bool
   ) -> Failure? {
+    let key: String
+    switch role {
+    case .document(let number): key = documents[number].file.key
+    case .piece(let number): key = rules.key(of: reading.pieces[number].url)
+    }
+    if let objection = rules.locked?.objection(to: body.digest, of: key) { return objection }
     guard let listed = listedPiece(role) else { return nil }
     if response.status == 206, !isRest {
       let range = response.headers.combined("Content-Range").flatMap { ContentRange($0) }

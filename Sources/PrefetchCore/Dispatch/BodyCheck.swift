@@ -30,6 +30,9 @@ package enum BodyCheck {
       guard !accepted.contains(where: body.matches) else { continue }
       let found = algorithm == .sha256 ? body.digest.bytes : body.otherDigests[algorithm] ?? []
       let name = algorithm.isOfBytes ? algorithm.rawValue : "sum"
+      if accepted.contains(where: \.isOfLockfile) {
+        return .drifted("its \(name) is \(Hexadecimal.encode(found))")
+      }
       return Failure(
         .digestMismatch,
         "its \(name) is \(ExpectedDigest(algorithm: algorithm, bytes: found).spelled), but "
@@ -59,6 +62,7 @@ package enum BodyCheck {
     stored: Stored?
   ) -> Failure? {
     if let declared = entry.size, let size, declared != size {
+      if entry.isLocked { return .drifted("it has \(size) bytes") }
       return Failure(.corrupted, "it has \(size) bytes, but \(declared) are declared")
     }
     if let expected = entry.mime, let received = headers[.contentType],

@@ -85,6 +85,9 @@ extension Dispatcher {
     let entry = items.active(item).entry
     var rules = segments[Int(items[item].segment)].declaration.bundleRules
     if let seconds = entry.seconds { rules.seconds = seconds }
+    rules.locked = segments[Int(items[item].segment)].entries.lockedFiles(
+      at: Int(items[item].step.entry)
+    )
     if isAd(item) {
       rules.form = .ad
       rules.stem = BundleName.stem(of: entry)

@@ -8,6 +8,9 @@ extension Dispatcher {
     if segments[index].lastList != nil {
       return useStored(number, status: segments[index].manifest.status)
     }
+    if documents.usesStoredLists(of: index), document.stored != nil {
+      return useStored(number, status: .skipped)
+    }
     if beginPageLookup(number) { return useStored(number, status: .skipped) }
     let policy = request.policy
     let refusal = policy.refusal(of: url, for: .manifest, named: document.namer, at: now.wall)
@@ -174,7 +177,7 @@ extension Dispatcher {
       if isOthers, isOfThisRun {
         segments[index].accepted = recordOfManifest(index, stored)
       }
-      if !isOthers, isOfThisRun, segments.isQuiet(index, at: now.wall) {
+      if !isOthers, isOfThisRun, !probesLocked(index), segments.isQuiet(index, at: now.wall) {
         guard let rules = segments[index].declaration.publishing else {
           return settleQuiet(index)
         }

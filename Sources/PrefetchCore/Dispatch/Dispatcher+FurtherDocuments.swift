@@ -77,7 +77,7 @@ extension Dispatcher {
           toTimesOf: manifest,
           isSigned: true,
           expiry: request.policy.manifestExpiry,
-          now: now.wall
+          now: expiryTime(of: documents[number].segment)
         ), requestAgainIfDamaged(number, after: objection)
       {
         return
@@ -166,7 +166,7 @@ extension Dispatcher {
       isSigned: isToBeSigned(number),
       policy: request.policy,
       bundleID: request.bundleID,
-      now: now.wall
+      now: expiryTime(of: index)
     )
   }
 

@@ -14,7 +14,8 @@ extension Dispatcher {
         segments[index].entries = entries.value
       } else {
         let rules = !request.mode.isOfSegments ? ManifestRules() : segment.declaration.manifestRules
-        segments[index].entries = ownShare(of: ManifestSelection(rules).apply(to: entries.value))
+        let selected = ManifestSelection(rules).apply(to: entries.value)
+        segments[index].entries = locked(ownShare(of: selected), of: index)
       }
       guard applyNetworkRules(nil, to: index) else {
         awaitingConditions.append((index, []))
@@ -31,6 +32,7 @@ extension Dispatcher {
       if let recorded = segment.recorded, recorded.manifestURL == url.string {
         documents[index].stored = recorded.document(at: url.string)
       }
+      guard !isFrozen(index) else { return withInventory(.discover(segment: index)) }
       requestDocument(index)
     }
   }
@@ -53,7 +55,7 @@ extension Dispatcher {
         recorded: segment.lastList == nil ? segment.recorded : nil,
         newest: newest,
         policy: request.policy,
-        now: now.wall
+        now: expiryTime(of: index)
       ) ?? objection(toOtherList: manifest, of: index)
     if segment.lastList != nil, objection != nil {
       return settleManifestFailure(index, segment.manifest.failure)
@@ -64,7 +66,9 @@ extension Dispatcher {
     }
     guard request.mode.plansItems else { return settleRead(index, manifest) }
     // After this time a run must refuse the manifest.
-    if let expires = manifest.expires { segments[index].limitQuiet(until: expires) }
+    if let expires = manifest.expires, !isFrozen(index) {
+      segments[index].limitQuiet(until: expires)
+    }
     var record = segment.accepted ?? segment.recorded ?? SegmentRecord(key: segment.key)
     record.priority = manifest.priority
     record.generated = manifest.generated
@@ -91,7 +95,7 @@ extension Dispatcher {
     // A list of an earlier run is not accepted again.
     if segment.lastList == nil { accept(index, record, manifest: staged) }
     let rejected = selection.apply(to: manifest.rejected).filter { isOwn($0.url) }
-    segments[index].entries = ownShare(of: entries)
+    segments[index].entries = locked(ownShare(of: entries), of: index)
     segments[index].mirrors = manifest.alternates
     segments[index].statedBase = manifest.base
     segments[index].declaration.maximumFileSize =

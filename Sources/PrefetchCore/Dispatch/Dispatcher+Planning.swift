@@ -21,6 +21,9 @@ extension Dispatcher {
 
   private mutating func perform(_ inventoryRequest: InventoryRequest) {
     switch inventoryRequest {
+    case .discover(let segment):
+      guard storeFailure == nil else { return settleManifestHalted(segment) }
+      discoverFrozen(segment)
     case .judge(let segment):
       guard storeFailure == nil else { return settleManifestHalted(segment) }
       judge(segment)
@@ -47,7 +50,8 @@ extension Dispatcher {
       entries: segments[index].entries,
       facts: facts,
       named: segments[index].provenance,
-      listsKept: request.listsKept
+      listsKept: request.listsKept,
+      probesLocked: probesLocked(index)
     )
     if case .untrusted = segments[index].lastList {
       let entries = segments[index].entries

@@ -1,6 +1,7 @@
 /// Probes of a dry run: a HEAD shows what a run would do with the same response head.
 extension Dispatcher {
   mutating func probeReceived(_ item: Int, _ response: TransferResponse) {
+    if probesDrift(of: item) { return settleDriftProbe(item, response) }
     let work = items.active(item)
     let selecting = selecting(item, response)
     if yieldsToEarlierVariant(item, response, by: selecting) { return }
@@ -53,6 +54,7 @@ extension Dispatcher {
 
   /// Fails an item that a run could not request either; a refusal of HEAD alone keeps the plan.
   mutating func probeFailed(_ item: Int, _ failure: Failure, status: Int?) {
+    if probesDrift(of: item) { return settleDriftProbe(item, nil) }
     if serveStale(item, failure, status: status) { return }
     if requestsHeadOnly(item) { return fail(item, failure) }
     let isRedirect = status.map { (300..<400).contains($0) } ?? false

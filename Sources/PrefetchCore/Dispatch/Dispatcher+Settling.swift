@@ -58,6 +58,7 @@ extension Dispatcher {
   /// Settles an item that a later run can bring; without `deferral` no rule held it back.
   mutating func settleDeferred(_ item: Int, _ deferral: Deferral?, because reason: String? = nil) {
     if isPiece(item) { return end(item, .deferred(deferral)) }
+    if probesDrift(of: item) { return settleDriftProbe(item, nil) }
     recordDeferral(deferral, because: reason, of: activate(item))
     keepUnasked(item)
     settleItem(item)

@@ -168,6 +168,7 @@ extension Dispatcher {
     as entry: ManifestEntry
   ) -> Failure? {
     if Comparison(entry.digests, stored: digest, strong: strong) == .different {
+      if entry.isLocked { return .drifted("its sha256 is \(digest) in another segment") }
       let declared = entry.digests.map(\.text).joined(separator: " or ")
       return Failure(
         .digestMismatch,
@@ -179,6 +180,7 @@ extension Dispatcher {
 
   private static func sizeObjection(_ size: Int64, as entry: ManifestEntry) -> Failure? {
     guard let declared = entry.size, declared != size else { return nil }
+    if entry.isLocked { return .drifted("it has \(size) bytes") }
     return Failure(.corrupted, "it has \(size) bytes, but \(declared) are declared")
   }
 

@@ -453,7 +453,7 @@ extension Dispatcher {
   }
 
   private static let refusals: Set<ErrorCode> = [
-    .tooLarge, .corrupted, .unexpectedContent, .digestMismatch, .unsupported,
+    .tooLarge, .corrupted, .unexpectedContent, .digestMismatch, .drifted, .unsupported,
   ]
 
   static func algorithms(of digests: [ExpectedDigest]) -> Set<DigestAlgorithm> {

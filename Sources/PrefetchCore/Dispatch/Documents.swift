@@ -3,6 +3,8 @@ struct Documents: RandomAccessCollection, MutableCollection {
   private var works: [DocumentWork]
   /// Newest record per request among all configurations; computed on first use.
   private var newest: [RequestKey: DocumentRecord]?
+  /// Segments whose stored lists are used without a request, since a lock file names all items.
+  private var frozenSegments: Set<Int> = []
 
   var startIndex: Int { 0 }
   var endIndex: Int { works.count }
@@ -23,6 +25,14 @@ struct Documents: RandomAccessCollection, MutableCollection {
   mutating func add(_ document: DocumentWork) -> Int {
     works.append(document)
     return works.count - 1
+  }
+
+  mutating func useStoredLists(of index: Int) {
+    frozenSegments.insert(index)
+  }
+
+  func usesStoredLists(of index: Int) -> Bool {
+    frozenSegments.contains(index)
   }
 
   // MARK: Signatures

@@ -1,4 +1,6 @@
 enum InventoryRequest: Hashable, Sendable {
+  /// Whether a frozen segment has every locked item, so that its list need not be asked.
+  case discover(segment: Int)
   /// Whether a changed list would remove anything.
   case judge(segment: Int)
   /// Whether the cache holds every file that a stored index page names.

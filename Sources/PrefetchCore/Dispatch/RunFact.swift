@@ -79,6 +79,8 @@ package struct ManifestResult: Hashable, Sendable {
   /// Whether a signature is required, so that any fault may be an attacker's doing.
   package var needsSignature = false
   package var warnings: [Diagnostic] = []
+  /// Differences between the lock file and what a dry run sees of the list and its servers.
+  package var drift: [Drift] = []
 
   package init(url: String?, status: Status) {
     self.url = url

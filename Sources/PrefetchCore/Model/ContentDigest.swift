@@ -143,10 +143,26 @@ extension DigestAlgorithm: Comparable {
 package struct ExpectedDigest: Hashable, Sendable {
   package var algorithm: DigestAlgorithm
   package var bytes: [UInt8]
+  /// Whether the lock file declares the digest, rather than the list; equality ignores it.
+  package var isOfLockfile = false
 
   package init(algorithm: DigestAlgorithm, bytes: [UInt8]) {
     self.algorithm = algorithm
     self.bytes = bytes
+  }
+
+  package init(lockedTo digest: ContentDigest) {
+    self.init(algorithm: .sha256, bytes: digest.bytes)
+    isOfLockfile = true
+  }
+
+  package static func == (a: Self, b: Self) -> Bool {
+    a.algorithm == b.algorithm && a.bytes == b.bytes
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(algorithm)
+    hasher.combine(bytes)
   }
 }
 

@@ -15,7 +15,11 @@ extension EntryTable {
   package mutating func append(_ other: EntryTable, at positions: some Collection<Int>) {
     inheritIdentifierMaker(of: other)
     var numbers = Numbers(other)
-    for position in positions { append(position, of: other, &numbers) }
+    for position in positions {
+      let known = count
+      append(position, of: other, &numbers)
+      if other.lockMarks != nil, count > known { copyLockMarks(of: position, in: other) }
+    }
   }
 
   /// Numbers in this table of another table's origins and kinds; nil until first met.

@@ -177,7 +177,9 @@ extension EntryTable: RandomAccessCollection {
     entry.path = path(of: row)
     entry.published = published(at: position)
     if position < digests.count, !digests[position].isNone {
-      entry.digests = [ExpectedDigest(algorithm: .sha256, bytes: digests[position].bytes)]
+      var digest = ExpectedDigest(algorithm: .sha256, bytes: digests[position].bytes)
+      digest.isOfLockfile = isLocked(at: position)
+      entry.digests = [digest]
     }
     if row.extra < 0 {
       let digest = strongDigests[-Int(row.extra) - 1]

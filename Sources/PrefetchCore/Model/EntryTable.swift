@@ -46,6 +46,8 @@ package struct EntryTable: Sendable {
   package private(set) var hasBehaviors = false
   package var categoryParents: [String: String] = [:]
   package var countPerCategory: Int?
+  /// Marks of the lock file that the entries were pinned to; nil without one.
+  var lockMarks: LockMarks?
   var folder: Folder?
   /// Scratch buffer of a complete URL: `candidateLeading` bytes of the base, then a reference.
   var candidate: [UInt8] = []
@@ -106,7 +108,7 @@ package struct EntryTable: Sendable {
     )
   }
 
-  private mutating func keep(_ entry: ManifestEntry) {
+  mutating func keep(_ entry: ManifestEntry) {
     special.append(entry)
     if entry.id == nil, let makeIdentifier {
       special[special.count - 1].id = makeIdentifier(entry.url)

@@ -13,6 +13,7 @@ package enum ErrorCode: String, Hashable, Sendable, CaseIterable {
   case certificate
   case pinMismatch = "pin_mismatch"
   case digestMismatch = "digest_mismatch"
+  case drifted
   case signature
   case rollback
   case redirectForbidden = "redirect_forbidden"
@@ -43,6 +44,7 @@ package enum ErrorCode: String, Hashable, Sendable, CaseIterable {
   case manifestInvalid = "manifest_invalid"
   case manifestGuard = "manifest_guard"
   case notInManifest = "not_in_manifest"
+  case notInLockfile = "not_in_lockfile"
   case leftOut = "left_out"
   case notFound = "not_found"
   case empty
@@ -66,8 +68,8 @@ package enum ErrorCode: String, Hashable, Sendable, CaseIterable {
     switch self {
     case .noNetwork, .dns, .connect, .tls, .timeout, .stalled, .reset, .truncated, .serverBusy:
       .connectivity
-    case .transportSecurity, .certificate, .pinMismatch, .digestMismatch, .signature, .rollback,
-      .redirectForbidden, .addressForbidden, .hostForbidden, .unsafeName:
+    case .transportSecurity, .certificate, .pinMismatch, .digestMismatch, .drifted, .signature,
+      .rollback, .redirectForbidden, .addressForbidden, .hostForbidden, .unsafeName:
       .trust
     case .diskFull, .disk, .permission, .storeDamaged, .locked:
       .io
@@ -75,7 +77,7 @@ package enum ErrorCode: String, Hashable, Sendable, CaseIterable {
       .denied
     case .http, .gone, .badName, .nameCollision, .badURL, .badResponse, .unexpectedContent,
       .corrupted, .tooLarge, .cacheFull, .redirectLimit, .redirected, .manifestInvalid,
-      .manifestGuard, .notInManifest, .leftOut,
+      .manifestGuard, .notInManifest, .notInLockfile, .leftOut,
       .notFound, .empty, .drm, .live, .unsupported, .cancelled, .failed, .internal:
       .content
     }

@@ -26,6 +26,8 @@ package struct RunRequest: Sendable {
   /// Whether clients of the cache server caused the request.
   package var servesClients = false
   package var shard: ShardRule?
+  /// Lock file of the configuration; nil without one.
+  package var lockfile: LockfileTerms?
   package var listsKept = false
   /// Whether the report keeps all items, or only those that affect the exit status.
   package var keepsItems = true

@@ -10,6 +10,10 @@ struct EntryDeclaration {
   var bundle: BundleForm?
   var isStoredAsSingleFile = false
   var isWithheld = false
+  /// Reason why the lock file refuses the entry.
+  var fault: PlanReason?
+  /// Whether all files that the lock file names are stored.
+  var hasLockedFiles = false
 
   var hasProof: Bool {
     sha256 != nil || full?.digests.contains { $0.algorithm.isTrustworthy } ?? false
@@ -72,6 +76,7 @@ struct Judge {
       purpose: dependsOnPurpose ? RequestPurpose(itemType: entries.type(at: index)) : .other,
       full: entries.hasExtras(at: index) ? entries[index] : nil
     )
+    wanted.fault = entries.lockMarks?.faults[index]
     if segment.manifestRules.behavior != .all || entries.hasBehaviors {
       let behavior = wanted.full?.behavior ?? segment.manifestRules.behavior
       wanted.isWithheld = behavior.withholds(isThumbnail: wanted.full?.isThumbnail ?? false)
@@ -122,7 +127,7 @@ struct Judge {
     hasFiles: Bool = false
   ) -> (PlannedStep.Decision, PlanReason) {
     if wanted.isWithheld, !policy.wakesPaused { return (.keep, .withheld) }
-    if let refusal = refusal(of: wanted) { return (.fail, refusal) }
+    if let refusal = wanted.fault ?? refusal(of: wanted) { return (.fail, refusal) }
     if wanted.isCompound { return (.fail, .compound) }
     if segment.requiresDigest, !wanted.hasProof { return (.fail, .noDigest) }
     if let limit, let size = wanted.size, size > limit { return (.fail, .tooLarge) }
@@ -184,7 +189,9 @@ struct Judge {
     if policy.refetchesAll, !policy.isOffline { return (.update, .refetchRequested) }
     // Parts may change although the item's own document does not.
     switch wanted.bundle {
-    case .stream: return policy.isOffline ? (.keep, .offline) : (.revalidate, .severalFiles)
+    case .stream:
+      if wanted.hasLockedFiles, !policy.revalidatesAll { return (.keep, .digestMatches) }
+      return policy.isOffline ? (.keep, .offline) : (.revalidate, .severalFiles)
     case .ad: return decideAd(wanted, row: row, isDescribed: isDescribed)
     case nil: break
     }

@@ -6,6 +6,10 @@ package enum PlanReason: Hashable, Sendable {
   case noDigest
   case tooLarge
   case unexpectedSize(Int64)
+  case drifted
+  case notInLockfile
+  /// A dry run asks whether the server still has the locked body.
+  case lockedProbe
   case paused
   case withheld
   case notStored
@@ -49,6 +53,9 @@ package enum PlanReason: Hashable, Sendable {
     case .noDigest: "no digest"
     case .tooLarge: "too large"
     case .unexpectedSize: "unexpected size"
+    case .drifted: "the lock file pins another body"
+    case .notInLockfile: "not in the lock file"
+    case .lockedProbe: "pinned by the lock file"
     case .paused: "paused"
     case .withheld: "its `behavior` leaves it to `get`"
     case .notStored: "not stored"
@@ -134,6 +141,12 @@ package enum PlanReason: Hashable, Sendable {
         "its declared size is \(sizes[0]), and `max_file_size` is \(SizeText.format(limit: limit))"
       )
     case .unexpectedSize(let size): return segment.expectation.sizeObjection(size)
+    case .drifted: return .drifted("the list now declares another body")
+    case .notInLockfile:
+      return Failure(
+        .notInLockfile,
+        "the lock file does not name it; `prefetch freeze --update` adds what its list names"
+      )
     case .notStoredOffline: return Self.offline("not stored")
     case .objectLostOffline: return Self.offline("object lost")
     case .digestDiffersOffline: return Self.offline("digest differs")
@@ -151,7 +164,8 @@ package enum PlanReason: Hashable, Sendable {
         .signature,
         "its list failed, and the last good list gives it no digest; it was not requested"
       )
-    case .paused, .withheld, .notStored, .objectLost, .refetchRequested, .digestMatches,
+    case .lockedProbe, .paused, .withheld, .notStored, .objectLost, .refetchRequested,
+      .digestMatches,
       .digestDiffers, .digestNeverChecked,
       .sizeDiffers, .offline, .staleOffline, .otherVariant, .entityTagMatches, .immutable,
       .unchangedSince, .freshUntil, .noValidators, .revalidationRequested, .stale, .otherRevision,

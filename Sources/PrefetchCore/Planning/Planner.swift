@@ -54,7 +54,8 @@ package enum Planner {
     entries: EntryTable,
     facts: Facts,
     named provenance: Provenance = .local,
-    listsKept: Bool = false
+    listsKept: Bool = false,
+    probesLocked: Bool = false
   ) -> PlanFragment {
     let inventory = facts.inventory
     let judge = Judge(
@@ -68,6 +69,7 @@ package enum Planner {
     let holder = inventory.segmentKeys.firstIndex(of: key)
     let holdingSets = inventory.holderSets.map { set in holder.map(set.contains) ?? false }
     var isNamed = [Bool](repeating: false, count: holder == nil ? 0 : inventory.count)
+    let lockedFiles = LockedFileCheck(entries, inventory)
     var fragment = PlanFragment()
     for index in 0..<entries.count {
       var wanted = judge.declaration(at: index, of: entries)
@@ -100,6 +102,9 @@ package enum Planner {
         hasBody: row.hasBody,
         hasFiles: inventory.hasFiles(position)
       )
+      wanted.hasLockedFiles =
+        lockedFiles.accepts(position, index)
+        && (facts.missing.isEmpty || !facts.lacksFile(of: position))
       let isDescribed =
         row.state == .failed && !row.hasBody && !facts.policy.retriesFailed
         ? row.description == entries.entry(at: index, identified: false).declarationHash
@@ -137,6 +142,11 @@ package enum Planner {
         let limit = isSelected ? Instant(milliseconds: .min) : quietLimit(of: reason)
         fragment.quietUntil = min(fragment.quietUntil, limit)
         if !isDescribed, reason != .paused { decision = .describe }
+      }
+      if probesLocked, decision == .keep, reason == .digestMatches,
+        entries.isLocked(at: index) || wanted.hasLockedFiles
+      {
+        (decision, reason) = (.revalidate, .lockedProbe)
       }
       // Stale and paused items are reported separately.
       guard decision == .keep, !listsKept, reason != .staleOffline, reason != .paused else {
@@ -294,7 +304,7 @@ package enum Planner {
     case .digestMatches, .immutable, .entityTagMatches, .unchangedSince, .withheld: .distantFuture
     case .freshUntil(let until): until
     case .refusedTransport, .refusedAddress, .compound, .noDigest, .tooLarge, .unexpectedSize,
-      .paused, .notStored,
+      .drifted, .notInLockfile, .lockedProbe, .paused, .notStored,
       .objectLost, .refetchRequested, .digestDiffers, .digestNeverChecked, .sizeDiffers, .offline,
       .staleOffline, .otherVariant, .noValidators, .revalidationRequested, .stale, .otherRevision,
       .failedBefore, .untrustedList, .severalFiles, .otherKind, .otherKindOffline,
