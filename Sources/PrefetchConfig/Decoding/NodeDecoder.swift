@@ -12,6 +12,8 @@ package struct NodeDecoder: Sendable {
   /// Paths whose values contain secrets and are masked in the canonical form.
   private(set) var maskedPaths: Set<ValuePath> = []
   private(set) var secrets: Set<String> = []
+  /// Beginnings of URLs behind which a value is secret and unknown; `://` hides all URLs.
+  private(set) var hiddenURLs: Set<String> = []
   private(set) var literalSecrets: [String: (node: Node, path: String)] = [:]
   var baseURL: WebURL?
 
@@ -64,6 +66,27 @@ package struct NodeDecoder: Sendable {
     }
   }
 
+  /// Hides the URLs that an unknown secret is part of, as caches and states of earlier runs name them.
+  private mutating func hideURLs(behind gap: Interpolator.Gap) {
+    if Interpolator.reachesPath(gap.textBefore) {
+      hiddenURLs.insert(gap.textBefore)
+    } else if isInAddress, !gap.isVariable || !gap.textBefore.isEmpty,
+      !gap.textBefore.contains("://")
+    {
+      hiddenURLs.insert("://")
+    }
+  }
+
+  /// Whether the value is a URL or a part of one.
+  private var isInAddress: Bool {
+    for case .key(let key) in path.steps.reversed() { return Self.addressKeys.contains(key) }
+    return false
+  }
+
+  private static let addressKeys: Set<String> = [
+    "alternates", "base", "manifest", "manifests", "url", "urls",
+  ]
+
   func isLenient(_ node: Node) -> Bool {
     lenientSources.contains(node.source)
   }
@@ -107,6 +130,7 @@ extension NodeDecoder {
       recordSecret(secret)
     }
     if !result.secrets.isEmpty { maskedPaths.insert(path) }
+    if let gap = result.gap { hideURLs(behind: gap) }
     guard result.problems.isEmpty, !result.isPlaceholder else { return nil }
     return result.text
   }
