@@ -218,4 +218,42 @@ struct DoctorTests {
     #expect(findings(doctor)["configuration"] == "none, and a mirror needs none", "\(doctor)")
     #expect(findings(doctor)["state"]?.contains("dir/.prefetch") == true, "\(doctor)")
   }
+
+  @Test("`doctor` reports a mirror's last run, its lost files and its lost folder")
+  func mirrorTroubles() throws {
+    let site = Site(["/a": Site.Page("body"), "/b": Site.Page("body of b")])
+    let server = try LoopbackServer { site.respond(to: $0) }
+    home.write(["/a", "/b"].map { server.address($0) + "\n" }.joined(), to: "list")
+    let words = ["list", "dir", "--set", "allow_http=127.0.0.1", "--set", "cache.min_free=0"]
+    let doctor = { try home.run("doctor", "--cache-dir", "dir/.prefetch") }
+    try #require(home.run(["mirror"] + words).status == 0)
+    let well = try doctor()
+    #expect(well.status == 0, "\(well)")
+    #expect(findings(well)["mirror"]?.hasPrefix("its last run ended ") == true, "\(well)")
+    #expect(findings(well)["mirror"]?.hasSuffix("with 0 (`ok`)") == true, "\(well)")
+    site["/b"] = nil
+    try #require(home.run(["mirror"] + words).status == 3)
+    let failed = try doctor()
+    #expect(failed.status == 3, "\(failed)")
+    let text = try #require(findings(failed)["mirror"])
+    #expect(text.hasPrefix("wrong: its last run ended "), "\(text)")
+    #expect(text.contains("with 3 (`incomplete`): "), "\(text)")
+    site["/b"] = Site.Page("body of b")
+    try #require(home.run(["mirror"] + words).status == 0)
+    FileTree.remove(home.path("dir/a"))
+    let missing = try doctor()
+    #expect(missing.status == 1 && missing.output.contains("1 missing"), "\(missing)")
+    FileTree.remove(home.path("dir/b"))
+    let emptied = try doctor()
+    #expect(emptied.status == 74, "\(emptied)")
+    #expect(emptied.output.contains("lost all published files (2)"), "\(emptied)")
+    try #require(home.tool("mv", home.path("dir"), home.path("unmounted")).status == 0)
+    home.configure("segments: []")
+    let gone = try doctor()
+    #expect(gone.status == 74, "\(gone)")
+    #expect(findings(gone)["configuration"] == "none, and a mirror needs none", "\(gone)")
+    let wrong = try #require(findings(gone)["mirror"])
+    #expect(wrong.contains("dir/.prefetch` is missing; mount the disk"), "\(wrong)")
+    #expect(!FileTree.exists(home.path("dir")))
+  }
 }

@@ -59,6 +59,35 @@ struct FreeDiskTests {
     #expect(try whole.json().number("totals.fetched") == 8 - stored)
   }
 
+  @Test(
+    "Bodies of unknown size leave also a small `cache.min_free`, and are deferred",
+    arguments: [(300_000, 9), (900_000, 3)]
+  )
+  func smallReserve(size: Int, most: Int) throws {
+    #expect(disk.resize(bytes: 3_000_000))
+    let body = [UInt8](repeating: 7, count: size)
+    let server = try LoopbackServer { request in
+      let own = Array(request.path.utf8) + body.dropFirst(request.path.utf8.count)
+      let head = Script.head(200, [("Transfer-Encoding", "chunked")])
+      let chunk = Array("\(String(size, radix: 16))\r\n".utf8) + own
+      return Script([.send(head + chunk + Array("\r\n0\r\n\r\n".utf8))])
+    }
+    let urls = (0..<12).map { "\"\(server.address("/f\($0)"))\"" }.joined(separator: ", ")
+    home.configure(
+      """
+      cache: { min_free: 64KiB }
+      network: { retries: { items: 0 } }
+      segments: [{ name: s, urls: [\(urls)] }]
+      """
+    )
+    let run = try home.run("-j", "1", "--json", "--items", "all")
+    #expect(run.status == 75, "\(run)")
+    let items = try run.json().list("items")
+    let stored = items.count { $0.text("outcome") == "added" }
+    #expect((1...most).contains(stored), "\(run)")
+    #expect(items.allSatisfy { $0.text("outcome") != "failed" }, "\(run)")
+  }
+
   @Test("A stream that would take the free disk is deferred and resumed with its stored pieces")
   func stream() throws {
     let pieces = (0..<8).map { "#EXTINF:4,\nf\($0).ts\n" }.joined()

@@ -52,6 +52,36 @@ struct NewestVersionTests {
     #expect(try ground.mirror(words).status == 0)
   }
 
+  @Test("`check` and `publish` refuse a local list of which nothing fits `select`, as a run does")
+  func nothingFits() throws {
+    publish("tool-1.9.iso")
+    let url = ground.server.address("/pub/tool-1.9.iso")
+    ground.home.write("\(url)\n", to: "names.txt")
+    func declare(_ name: String) {
+      ground.home.configure(
+        """
+        cache: { min_free: 0 }
+        allow_http: [127.0.0.1]
+        segments:
+          - name: tools
+            manifest: names.txt
+            publish: { dir: dir, layout: basename }
+            select: { name: "\(name)" }
+        """
+      )
+    }
+    declare("tool-@v.iso")
+    #expect(try ground.home.run("check").status == 0)
+    #expect(try ground.home.run("run").status == 0)
+    declare("tol-@v.iso")
+    let text = "none of its 1 item fits `select`"
+    for (command, status) in [("check", 78), ("run", 3), ("publish", 3)] as [(String, Int32)] {
+      let run = try ground.home.run(command)
+      #expect(run.status == status && run.errors.contains(text), "\(command): \(run)")
+    }
+    #expect(names == ["tool-1.9.iso"])
+  }
+
   @Test("Two versions of each group stay, with all their files")
   func groups() throws {
     var listed: [String] = []

@@ -96,4 +96,85 @@ struct SecretURLTests {
       #expect(!"\(run)".contains(Self.secret), "\(command): \(run)")
     }
   }
+
+  /// How the secret is kept, and what makes it unknown to later commands.
+  enum Source: String, CaseIterable {
+    case file = "${file:token}"
+    case variable = "${env:TOKEN}"
+    case credential = "${credential:token}"
+  }
+
+  @Test(
+    "A secret in the path of a URL is masked by every command, also one that cannot read it",
+    arguments: Source.allCases
+  )
+  func maskedInPath(_ source: Source) throws {
+    var home = try Home(isInMemory: true)
+    let site = Site(["/feed/\(Self.secret)/x": Site.Page("body")])
+    let server = try LoopbackServer { site.respond(to: $0) }
+    let known = home.variables
+    home.write(Self.secret, to: "token")
+    home.variables["TOKEN"] = Self.secret
+    home.variables["CREDENTIALS_DIRECTORY"] = home.path("")
+    let urls = ["x", "none"].map { "\"\(server.address("/feed"))/\(source.rawValue)/\($0)\"" }
+    home.configure(
+      """
+      cache: { min_free: 0 }
+      network: { retries: { items: 0 } }
+      segments: [{ name: basics, urls: [\(urls.joined(separator: ", "))] }]
+      """
+    )
+    let plan = try home.run("plan")
+    #expect(plan.output.contains("/feed/***/x"), "\(plan)")
+    let run = try home.run(
+      "run",
+      "--report",
+      "json=report.json",
+      "--events",
+      "events.ndjson",
+      "--items",
+      "all"
+    )
+    #expect(run.status == 3, "\(run)")
+    #expect(!"\(plan)\(run)".contains(Self.secret), "\(plan)\(run)")
+    for file in ["report.json", "events.ndjson"] {
+      let text = try #require(home.read(file))
+      #expect(text.contains("/feed/***/x") && !text.contains(Self.secret), "\(text)")
+    }
+    let id = ItemIdentifier.make(for: try WebURL(server.address("/feed/\(Self.secret)/x")))
+    let readers: [[String]] = [
+      ["list"], ["list", "--json"], ["log"], ["log", "--json"], ["status"], ["status", "--json"],
+      ["status", "--nagios"],
+    ]
+    for command in readers + [["explain", id], ["explain", id, "--json"]] {
+      let shown = try home.run(command)
+      #expect(!"\(shown)".contains(Self.secret), "\(command): \(shown)")
+    }
+    FileTree.remove(home.path("token"))
+    home.variables = known
+    for command in readers {
+      let shown = try home.run(command)
+      #expect(!"\(shown)".contains(Self.secret), "\(command): \(shown)")
+    }
+    let list = try home.run("list")
+    #expect(list.output.contains("/feed/***"), "\(list)")
+  }
+
+  @Test(
+    "A variable that holds the beginning of a URL is shown, and hides nothing where it is unset"
+  )
+  func addressInVariable() throws {
+    var home = try Home(isInMemory: true)
+    let site = Site(["/feed/x": Site.Page("body")])
+    let server = try LoopbackServer { site.respond(to: $0) }
+    let known = home.variables
+    home.variables["BASE"] = server.address("/feed")
+    home.configure(
+      "cache: { min_free: 0 }\nsegments: [{ name: basics, urls: [\"${env:BASE}/x\"] }]"
+    )
+    #expect(try home.run("-q").status == 0)
+    #expect(try home.run("list").output.contains(server.address("/feed/x")))
+    home.variables = known
+    #expect(try home.run("list").output.contains(server.address("/feed/x")))
+  }
 }

@@ -12,7 +12,16 @@ struct DoctorCommand: Command {
 
   func run() throws(CommandExit) -> Int32 {
     var findings = libraries
-    let loaded = context.loadConfiguration(isRequired: false, needsSources: true)
+    // No configuration of another cache may answer for a mirror on an unmounted disk.
+    let isLostMirror = (try? context.namesLostMirror) ?? false
+    var loaded = context.loadConfiguration(
+      isRequired: false,
+      needsSources: true,
+      searches: !isLostMirror
+    )
+    if context.namesMirror, loaded.files.isEmpty {
+      loaded.identity = MirrorRules.identity(sharingPlacesFrom: nil)
+    }
     findings.append(configuration(loaded))
     findings += LibraryLints(configuration: loaded.configuration).diagnostics.map {
       Finding("http", $0.message)
@@ -21,7 +30,8 @@ struct DoctorCommand: Command {
       configuration: loaded.configuration,
       environment: context.environment.variables
     ).diagnostics.map { Finding("proxy", $0.message) }
-    if let locations = context.namedLocations(loaded) {
+    if var locations = context.namedLocations(loaded) {
+      if isLostMirror, context.shared.stateDirectory == nil { locations.state = locations.cache }
       findings += DoctorFolders(loaded: loaded, locations: locations).findings
       findings +=
         DoctorLower(
@@ -30,6 +40,7 @@ struct DoctorCommand: Command {
           isNamedByOption: context.shared.cacheDirectory != nil,
           now: context.clock.now().wall
         ).findings
+      findings += DoctorMirror(context: context, locations: locations).findings
       findings += DoctorRules(context: context, loaded: loaded, locations: locations).findings
     } else {
       findings.append(
@@ -84,7 +95,8 @@ struct DoctorCommand: Command {
         trouble: loaded.hasUsageErrors ? .usage : .config
       )
     }
-    guard !loaded.files.isEmpty || !context.namesMirror else {
+    let isOfMirror = context.namesMirror || (try? context.namesLostMirror) ?? false
+    guard !loaded.files.isEmpty || !isOfMirror else {
       return Finding("configuration", "none, and a mirror needs none")
     }
     guard !loaded.files.isEmpty else {

@@ -25,6 +25,6 @@ extension [DoctorFinding] {
   }
 
   private static let order: [ExitStatus] = [
-    .usage, .config, .trust, .io, .denied, .unavailable, .failed, .deferred,
+    .usage, .config, .trust, .io, .denied, .unavailable, .nothing, .incomplete, .failed, .deferred,
   ]
 }

@@ -152,11 +152,7 @@ struct ExplainCommand: Command {
     }
     facts.segments = names
     if last != nil { facts.bodilessState = (.cached, "kept as a list") }
-    guard facts.decision != .fail else {
-      // A mirror remembers its list, and none of its options.
-      if context.namesMirror { facts.reason += "; repeat each `--set` of the mirror here" }
-      return
-    }
+    guard facts.decision != .fail else { return }
     facts.decision = last == nil ? .fetch : .revalidate
     facts.reason =
       "the list of segment `\(names.joined(separator: "`, `"))`, asked for in every run"

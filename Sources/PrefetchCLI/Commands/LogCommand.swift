@@ -12,7 +12,8 @@ struct LogCommand: Command {
     let (loaded, locations) = try context.readConfigurationAndLocations()
     let store = try context.readingStore(locations)
     context.report(try context.presence(loaded, locations, store), locations)
-    let urls = try urls(store)
+    let state = try context.readingState(locations)
+    let urls = try urls(store, state)
     if let urls, urls.isEmpty {
       throw context.failed(
         .nothing,
@@ -23,7 +24,7 @@ struct LogCommand: Command {
     let now = context.clock.now().wall
     let since = options.since.map { now + (.zero - $0) } ?? Instant(milliseconds: 0)
     var entries: [JSONValue] = []
-    if let state = try context.readingState(locations) {
+    if let state {
       try context.reading { () throws(Failure) in
         let names = urls.map { Set($0.map(RememberedURL.name)) }
         try state.history(since: since) { entry in
@@ -39,10 +40,26 @@ struct LogCommand: Command {
     return ExitStatus.ok.code
   }
 
-  /// Returns the URLs to show, nil for all; removed items are still known by URL.
-  private func urls(_ store: DiskStore?) throws(CommandExit) -> Set<String>? {
+  /// Returns the URLs and folders of trees to show, nil for all; removed items are still known by
+  /// URL.
+  private func urls(
+    _ store: DiskStore?,
+    _ state: StateStore?
+  ) throws(CommandExit) -> Set<String>? {
     let subject = options.subject
     guard !subject.isEmpty else { return nil }
+    let absolute = "\(context.environment.currentDirectory)/\(subject)"
+    let trees = try context.reading { () throws(Failure) in
+      try state.map { state throws(Failure) in try PublishedTrees.folders(in: state) } ?? []
+    }
+    let folders = trees.filter { tree in
+      tree.segment.name == subject || [subject, absolute].contains(tree.folder)
+    }.map(\.folder)
+    let urls = try urls(of: subject, store)
+    return folders.isEmpty ? urls : urls.union(folders)
+  }
+
+  private func urls(of subject: String, _ store: DiskStore?) throws(CommandExit) -> Set<String> {
     if let typed = try TypedURL.read(subject, isKnown: true, context) { return [typed.url.string] }
     guard let store else { return [] }
     if let record = try ItemLookup(context: context).cached(subject, in: store) {

@@ -29,10 +29,12 @@ struct MirrorCommand: Command {
     let loaded = try configuration(source, folder)
     let locations = try context.locations(loaded)
     let files = try source.files(loaded, context, base: options.base)
+    let loss = loss(folder, loaded.identity, locations)
     if !options.run.isDryRun {
       let hasOwn = [locations.cache, locations.state].contains(folder.own)
       try context.reading { () throws(Failure) in try folder.make(withOwn: hasOwn) }
     }
+    if let loss { context.console.report(loss) }
     if let warning = try otherTree(folder, loaded.identity, locations) {
       context.console.report(warning)
     }
@@ -58,6 +60,29 @@ struct MirrorCommand: Command {
     var run = options.run
     run.engine.isFrozen = run.engine.isFrozen && isFrozen
     return try RunCommand(context: context, options: run).reconcile(loaded, locations, files: files)
+  }
+
+  /// Warns that the folder of an earlier run is missing or was emptied, and its files are made again.
+  private func loss(
+    _ folder: MirrorFolder,
+    _ identity: String,
+    _ locations: CacheLocations
+  ) -> Diagnostic? {
+    let key = SegmentKey(identity: identity, name: MirrorFolder.segment)
+    let place = options.isAtomic ? folder.current : folder.path
+    // The run itself reports what it cannot read.
+    var reports: [Diagnostic] = []
+    let opened = try? StateStore.openForReading(state: locations.state, reports: &reports)
+    guard let state = opened ?? nil,
+      let loss = (try? PublishedTrees.loss(of: key, in: place, state)) ?? nil
+    else { return nil }
+    let files = Amounts.count(Int64(loss.count), "file")
+    return Diagnostic(
+      "publish.gone",
+      "the mirror has lost \(files): `\(loss.place.path)` \(loss.place.text), and a run makes them again",
+      severity: .warning,
+      hint: "if a disk belongs there, remove what this run makes, mount the disk, and mirror again"
+    )
   }
 
   /// Warns of an earlier tree of the other form (`--atomic` or not), which is no longer updated.
@@ -105,8 +130,7 @@ struct MirrorCommand: Command {
     let locations = try context.locations(loaded)
     // If cache or state are shared, the folder distinguishes the mirrors.
     let isAlone = locations.cache == folder.own && locations.state == folder.own
-    loaded.identity =
-      isAlone ? MirrorFolder.segment : "\(MirrorFolder.segment) \(folder.path)"
+    loaded.identity = MirrorRules.identity(sharingPlacesFrom: isAlone ? nil : folder.path)
     loaded.configuration.name = loaded.identity
     context.pendingRun.configuration = loaded
     return loaded

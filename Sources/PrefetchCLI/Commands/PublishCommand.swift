@@ -122,6 +122,13 @@ struct PublishCommand: Command {
     }
     report.signal = StopSignals.pending
     report.diagnostics = report.segments.flatMap(diagnostics)
+    let runID = RunIdentifier.make(at: now)
+    let changes = report.segments.compactMap { segment in
+      segment.tree.flatMap { HistoryEntry.tree($0, of: segment.name, at: now, run: runID) }
+    }
+    if !changes.isEmpty, scope.loaded.configuration.report.history > 0 {
+      try state.recordHistory(changes)
+    }
     try store.finishRun()
     try store.close()
     try state.close()
@@ -145,19 +152,21 @@ struct PublishCommand: Command {
       limit: facts.policy.maximumManifestSize
     )
     guard case .success(var manifest) = whole else { return whole }
+    let selection = ManifestSelection(segment.manifestRules)
+    let (entries, newest) = selection.select(from: manifest.entries)
     if case .file = segment.source {
       let objection = ManifestGuard.objection(
         to: manifest,
         of: segment,
         bundleID: scope.loaded.configuration.bundleID,
         recorded: record,
+        newest: newest,
         policy: facts.policy,
         now: facts.now
       )
       if let objection { return .failure(objection) }
     }
-    let selection = ManifestSelection(segment.manifestRules)
-    manifest.entries = selection.apply(to: manifest.entries)
+    manifest.entries = entries
     manifest.rejected = selection.apply(to: manifest.rejected)
     return .success(manifest)
   }

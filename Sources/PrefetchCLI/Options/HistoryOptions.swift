@@ -11,7 +11,7 @@ struct LogOptions: CommandOptions, Hashable {
     group: .items,
     summary: "Print what past runs changed",
     paragraphs: [
-      "Prints a line for each item that a run fetched, renewed, removed or failed to fetch, the oldest first: time, outcome, URL and reason, separated by tabs. Unchanged items have no line. The log keeps the last 20 entries of each item."
+      "Prints a line for each item that a run fetched, renewed, removed or failed to fetch, and each published tree that it changed, the oldest first: time, outcome, URL or folder, and reason, separated by tabs. The log keeps the last 20 entries of each."
     ],
     options: [
       .value("since", \.since, .duration).help("Only entries since this long ago")

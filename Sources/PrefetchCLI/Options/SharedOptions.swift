@@ -47,7 +47,7 @@ extension SharedOptions {
   /// Whether `--cache-dir` may name the cache in a mirror's folder, which needs no configuration.
   var mayNameMirror: Bool {
     guard configurationFiles.isEmpty, let cacheDirectory else { return false }
-    return cacheDirectory.split(separator: "/").last == ".prefetch"
+    return cacheDirectory.split(separator: "/").last == Substring(MirrorRules.ownFolder)
   }
 
   static let specs: [OptionSpec<SharedOptions>] = [

@@ -15,7 +15,11 @@ final class Console {
   let shared: SharedOptions
   let usesColor: Bool
   var secrets: [String] = [] {
-    didSet { needles = SecretNeedles(secrets) }
+    didSet { needles = SecretNeedles(secrets, hidingURLs: hiddenURLs) }
+  }
+  /// Beginnings of URLs that are masked to their end.
+  var hiddenURLs: [String] = [] {
+    didSet { needles = SecretNeedles(secrets, hidingURLs: hiddenURLs) }
   }
   private(set) var needles: SecretNeedles = []
   private var reported: Set<Diagnostic> = []

@@ -9,16 +9,19 @@ struct SecretNeedles: Sendable, ExpressibleByArrayLiteral {
 
   /// Patterns, longest first, so that a longer secret is masked whole.
   private let needles: [[UInt8]]
+  /// Beginnings of URLs that hold an unknown secret behind them.
+  private let hiddenURLs: [[UInt8]]
   /// First bytes of patterns, which rule out most positions.
   private let isBeginning: [Bool]
 
-  init(_ secrets: [String]) {
+  init(_ secrets: [String], hidingURLs hidden: [String] = []) {
     let spellings = Set(
       secrets.filter { $0.utf8.count >= Self.minimumLength }.flatMap { Self.spellings(of: $0) }
     )
     needles = spellings.map { Array($0.utf8) }.sorted { $0.count > $1.count }
+    hiddenURLs = hidden.filter { !$0.isEmpty }.map { Array($0.utf8) }
     var begins = [Bool](repeating: false, count: 256)
-    for needle in needles { begins[Int(needle[0])] = true }
+    for needle in needles + hiddenURLs { begins[Int(needle[0])] = true }
     isBeginning = begins
   }
 
@@ -27,23 +30,40 @@ struct SecretNeedles: Sendable, ExpressibleByArrayLiteral {
   }
 
   var isEmpty: Bool {
-    needles.isEmpty
+    needles.isEmpty && hiddenURLs.isEmpty
   }
 
+  /// Returns the ranges to mask, in order and without overlaps.
   func ranges(in bytes: [UInt8]) -> [Range<Int>] {
-    var ranges: [Range<Int>] = []
+    var found: [Range<Int>] = []
     for position in bytes.indices where isBeginning[Int(bytes[position])] {
-      guard let needle = needles.first(where: { bytes[position...].starts(with: $0) }) else {
-        continue
+      let rest = bytes[position...]
+      if let needle = needles.first(where: { rest.starts(with: $0) }) {
+        found.append(position..<position + needle.count)
       }
-      let end = position + needle.count
-      if let last = ranges.last, position < last.upperBound {
-        ranges[ranges.count - 1] = last.lowerBound..<max(last.upperBound, end)
+      for beginning in hiddenURLs where rest.starts(with: beginning) {
+        let start = position + beginning.count
+        let end = bytes[start...].firstIndex(where: Self.endsURL) ?? bytes.endIndex
+        if start < end { found.append(start..<end) }
+      }
+    }
+    // A range behind a beginning may start after one that is found later.
+    if !hiddenURLs.isEmpty { found.sort { $0.lowerBound < $1.lowerBound } }
+    var ranges: [Range<Int>] = []
+    for range in found {
+      if let last = ranges.last, range.lowerBound < last.upperBound {
+        let end = max(last.upperBound, range.upperBound)
+        ranges[ranges.count - 1] = last.lowerBound..<end
       } else {
-        ranges.append(position..<end)
+        ranges.append(range)
       }
     }
     return ranges
+  }
+
+  /// Whether a byte stands behind a URL in a text and in none.
+  private static func endsURL(_ byte: UInt8) -> Bool {
+    byte <= 0x20 || byte == 0x7F || "\"`<>".utf8.contains(byte)
   }
 
   // MARK: Spellings

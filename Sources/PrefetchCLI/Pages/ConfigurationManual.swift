@@ -57,7 +57,7 @@ enum ConfigurationManual {
         paragraphs: [
           "Sizes: `kB` `MB` `GB` `TB` are powers of 1000, `KiB` `MiB` `GiB` `TiB` of 1024. Decimals and one space before the unit are allowed, a bare number is bytes, and `unlimited` lifts a limit. Rates: `20MB/s`, `8Mbps`. Durations: `10s` `5m` `2h` `7d`; a bare number is seconds. Windows: `22:00-06:00`, `sat,sun 00:00-24:00`; a window past midnight belongs to the day on which it begins. Dates: `2027-06-30` or an RFC 3339 time. If a number is expected, a scalar without quotes counts by its value: `1e3` is `1000`.",
           "Paths are relative to the file that holds them; `~/` is the home folder.",
-          "`${env:NAME}` and `${env:NAME:-default}` insert environment variables, `${file:PATH}` the content of a file, `${credential:NAME}` a systemd credential, `${var:NAME}` an entry of `vars`, `${license}` the license (in headers only); `$$` is a dollar sign. A variable that is unset and has no default is an error. The license, header values, proxy passwords, and values from files and credentials are shown as `***` everywhere.",
+          "`${env:NAME}` and `${env:NAME:-default}` insert environment variables, `${file:PATH}` the content of a file, `${credential:NAME}` a systemd credential, `${var:NAME}` an entry of `vars`, `${license}` the license (in headers only); `$$` is a dollar sign. A variable that is unset and has no default is an error. The license, header values, proxy passwords, values from files and credentials, and variables behind the host of a URL are shown as `***` everywhere. A command that cannot read such a value shows `***` in place of the rest of the URL.",
         ],
         example: nil
       ),

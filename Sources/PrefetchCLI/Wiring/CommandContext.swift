@@ -64,6 +64,14 @@ extension CommandContext {
     return records.map(\.key.name) == [MirrorFolder.segment]
   }
 
+  /// Whether `--cache-dir` names the cache of a mirror that is not there, as on an unmounted disk.
+  var namesLostMirror: Bool {
+    get throws(Failure) {
+      guard shared.mayNameMirror, let folder = shared.cacheDirectory else { return false }
+      return try !DiskStore.exists(at: folder)
+    }
+  }
+
   func configurationAndLocations(
     isRequired: Bool = false,
     allowsUnsetSecrets: Bool = false
@@ -79,10 +87,7 @@ extension CommandContext {
   func readConfigurationAndLocations() throws(CommandExit) -> (
     LoadedConfiguration, CacheLocations
   ) {
-    let isLostMirror = try reading { () throws(Failure) in
-      guard shared.mayNameMirror, let folder = shared.cacheDirectory else { return false }
-      return try !DiskStore.exists(at: folder)
-    }
+    let isLostMirror = try reading { () throws(Failure) in try namesLostMirror }
     let loaded = try configuration(
       isRequired: false,
       allowsUnsetSecrets: true,
@@ -111,6 +116,7 @@ extension CommandContext {
     loader.allowsUnsetSecrets = allowsUnsetSecrets
     loader.overrides = own + overrides
     var loaded = loader.load(in: .process(environment))
+    loaded.options = loader.overrides
     loaded.diagnostics += loaded.timeZoneDiagnostics { zones.zone(named: $0) != nil }
     // A check with placeholders for secrets runs on another machine than the run.
     if needsSources || !own.isEmpty, !allowsUnsetSecrets {
@@ -121,6 +127,7 @@ extension CommandContext {
     }
     pendingRun.configuration = loaded
     console.secrets = loaded.secrets
+    console.hiddenURLs = loaded.hiddenURLs
     hide(loaded.configuration.license)
     console.sourceLine = loaded.sourceLine
     return loaded

@@ -1,7 +1,7 @@
 import PrefetchCore
 import PrefetchStore
 
-/// Records what a run did with items, and which lists failed, many entries at a time.
+/// Records what a run did with items and published trees, and which lists failed, many entries at a time.
 final class HistoryRecorder: RunObserver {
   let needsEachFact = false
   private let state: StateStore
@@ -24,6 +24,10 @@ final class HistoryRecorder: RunObserver {
   func observe(_ fact: RunFact, at now: Moment) {
     if case .itemsArrived(_, let arrivals) = fact { return recordArrivals(arrivals) }
     if case .manifestSettled(_, let list) = fact { return recordArrivals(list, at: now.wall) }
+    if case .treePublished(let segment, let tree) = fact {
+      entries += [HistoryEntry.tree(tree, of: segment, at: now.wall, run: runID)].compactMap(\.self)
+      return
+    }
     if case .itemSettled(let item) = fact, item.failure == nil, let download = item.download {
       downloads[PastDownload.key(provider: item.provider, id: item.id)] = download
       latest = now.wall

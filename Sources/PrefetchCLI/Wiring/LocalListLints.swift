@@ -47,6 +47,8 @@ struct LocalListLints {
       of: list.declaration,
       bundleID: loaded.configuration.bundleID,
       recorded: nil,
+      newest: ManifestSelection(list.declaration.manifestRules)
+        .select(from: manifest.entries).newest,
       policy: policy,
       now: now
     )

@@ -177,8 +177,10 @@ struct SecretPlaceholders {
     }
   }
 
+  /// Whether a URL holds the content of a file or a credential.
   func isIn(_ url: String) -> Bool {
-    secrets.contains { url.contains($0.spelling) }
+    // A variable, such as a version, may also make the URLs of a list from a server.
+    secrets.contains { !$0.placeholder.hasPrefix("${env:") && url.contains($0.spelling) }
   }
 
   /// Returns nil if a placeholder is left that the configuration does not have.

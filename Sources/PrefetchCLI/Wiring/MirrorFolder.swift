@@ -5,7 +5,7 @@ import PrefetchSystem
 
 /// Folder of a mirror; cache and state are inside unless placed elsewhere.
 struct MirrorFolder {
-  static let segment = "mirror"
+  static let segment = MirrorRules.segment
 
   /// Absolute path, with links resolved as far as it exists.
   let path: String
@@ -59,7 +59,8 @@ struct MirrorFolder {
     return options
   }
 
-  /// Returns the configuration of the mirror whose cache is named, from its index; nil for others.
+  /// Returns the configuration of the mirror whose cache is named, from its index and the options
+  /// of its last run; nil for others.
   static func remembered(
     _ context: CommandContext
   ) throws(CommandExit) -> (LoadedConfiguration, CacheLocations)? {
@@ -76,9 +77,19 @@ struct MirrorFolder {
         source: "LIST"
       )
     }
+    let state = try context.readingState(named)
+    let options = try context.reading { () throws(Failure) in
+      try state.flatMap { state throws(Failure) in
+        try MirrorRecord.read(from: state, of: record.key.identity)
+      }
+    }
+    if options == nil {
+      context.console.note("the options of the mirror are not known: repeat each `--set` here")
+    }
     var loaded = try context.configuration(
       isRequired: false,
-      declaring: [list].compactMap(\.self)
+      allowsUnsetSecrets: true,
+      declaring: [list].compactMap(\.self) + (options?.options(under: context.shared) ?? [])
     )
     loaded.identity = record.key.identity
     return (loaded, try context.locations(loaded))

@@ -438,6 +438,9 @@ struct RunSession {
     let status = ExitStatus(report)
     try HostMemory.remember(report, of: loaded, in: state)
     try state.recordOutcomes(outcomes(report), of: report.identity)
+    if MirrorFolder.path(loaded) != nil {
+      try MirrorRecord(of: loaded).write(to: state, of: loaded.identity)
+    }
     var record = RunRecord(
       id: runID,
       identity: loaded.identity,

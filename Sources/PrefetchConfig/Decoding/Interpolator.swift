@@ -5,15 +5,34 @@ import PrefetchDocuments
 struct Interpolator: Sendable {
   struct Outcome: Sendable {
     var text = ""
-    /// Contents of files and credentials, which are never shown.
+    /// Contents of files and credentials, and of variables in paths of URLs; never shown.
     var secrets: [String] = []
     /// References by the secrets that they insert.
     var placeholders: [String: String] = [:]
     var problems: [ValueComplaint] = []
-    var isPlaceholder = false
+    /// First reference whose value is unknown and need not be known; nil where all are.
+    private(set) var gap: Gap?
     fileprivate var references = 0
     /// Whether the value exceeded a limit, after which nothing is appended.
     fileprivate var isOverfull = false
+
+    var isPlaceholder: Bool { gap != nil }
+
+    /// A variable may hold a whole address or a host, which is no secret.
+    fileprivate mutating func leaveGap(isVariable: Bool = false) {
+      gap = gap ?? Gap(textBefore: text, isVariable: isVariable)
+    }
+  }
+
+  struct Gap: Sendable {
+    var textBefore: String
+    var isVariable: Bool
+  }
+
+  /// Whether text that follows is in the path of a URL, or behind it.
+  static func reachesPath(_ text: String) -> Bool {
+    guard let scheme = text.firstRange(of: "://") else { return false }
+    return text[scheme.upperBound...].contains { "/?#".contains($0) }
   }
 
   /// Longest resolved text, since a referenced file may be large.
@@ -128,8 +147,9 @@ struct Interpolator: Sendable {
       return
     }
     guard let license else {
-      outcome.isPlaceholder = allowsUnset
-      if !allowsUnset {
+      if allowsUnset {
+        outcome.leaveGap()
+      } else {
         outcome.problems.append(unset("`${license}` is used, but no `license` is set"))
       }
       return
@@ -147,11 +167,15 @@ struct Interpolator: Sendable {
     }
     let value = environment.variable(name)
     if let value, !value.isEmpty || fallback == nil {
+      if Self.reachesPath(outcome.text) {
+        outcome.secrets.append(value)
+        outcome.placeholders[value] = "${env:\(name)}"
+      }
       outcome.text += value
     } else if let fallback {
       outcome.text += fallback
     } else if allowsUnset {
-      outcome.isPlaceholder = true
+      outcome.leaveGap(isVariable: true)
     } else {
       let hint = "set it, or give a default: `${env:\(name):-…}`"
       outcome.problems.append(unset("the environment variable `\(name)` is not set", hint: hint))
@@ -168,8 +192,7 @@ struct Interpolator: Sendable {
       return
     }
     guard let folder = environment.variable("CREDENTIALS_DIRECTORY"), !folder.isEmpty else {
-      outcome.isPlaceholder = allowsUnset
-      if allowsUnset { return }
+      if allowsUnset { return outcome.leaveGap() }
       let hint = "give it with systemd's `LoadCredential=\(name):…`"
       outcome.problems.append(
         unset(
@@ -185,8 +208,7 @@ struct Interpolator: Sendable {
   private func substituteFile(_ path: String, reference: Substring, into outcome: inout Outcome) {
     switch environment.readFile(path) {
     case .failure(let fault):
-      outcome.isPlaceholder = allowsUnset
-      if allowsUnset { return }
+      if allowsUnset { return outcome.leaveGap() }
       outcome.problems.append(unset("`${\(reference)}`: `\(path)` \(fault.wording)"))
     case .success(let bytes):
       guard let text = String(validating: bytes, as: UTF8.self) else {

@@ -14,6 +14,8 @@ package struct NodeDecoder: Sendable {
   private(set) var secrets: Set<String> = []
   /// References by the secrets that they insert.
   private(set) var placeholders: [String: String] = [:]
+  /// Beginnings of URLs behind which a value is secret and unknown; `://` hides all URLs.
+  private(set) var hiddenURLs: Set<String> = []
   private(set) var literalSecrets: [String: (node: Node, path: String)] = [:]
   var baseURL: WebURL?
 
@@ -66,6 +68,27 @@ package struct NodeDecoder: Sendable {
     }
   }
 
+  /// Hides the URLs that an unknown secret is part of, as caches and states of earlier runs name them.
+  private mutating func hideURLs(behind gap: Interpolator.Gap) {
+    if Interpolator.reachesPath(gap.textBefore) {
+      hiddenURLs.insert(gap.textBefore)
+    } else if isInAddress, !gap.isVariable || !gap.textBefore.isEmpty,
+      !gap.textBefore.contains("://")
+    {
+      hiddenURLs.insert("://")
+    }
+  }
+
+  /// Whether the value is a URL or a part of one.
+  private var isInAddress: Bool {
+    for case .key(let key) in path.steps.reversed() { return Self.addressKeys.contains(key) }
+    return false
+  }
+
+  private static let addressKeys: Set<String> = [
+    "alternates", "base", "manifest", "manifests", "url", "urls",
+  ]
+
   func isLenient(_ node: Node) -> Bool {
     lenientSources.contains(node.source)
   }
@@ -108,8 +131,11 @@ extension NodeDecoder {
     for secret in result.secrets {
       recordSecret(secret)
     }
-    placeholders.merge(result.placeholders) { first, second in min(first, second) }
+    for (secret, reference) in result.placeholders where secret.count >= Self.shortestSecret {
+      placeholders[secret] = min(placeholders[secret] ?? reference, reference)
+    }
     if !result.secrets.isEmpty { maskedPaths.insert(path) }
+    if let gap = result.gap { hideURLs(behind: gap) }
     guard result.problems.isEmpty, !result.isPlaceholder else { return nil }
     return result.text
   }

@@ -109,6 +109,7 @@ package struct ConfigurationLoader: Sendable {
     loaded.lints = decoder.lints
     loaded.secrets = decoder.secrets.sorted()
     loaded.placeholders = decoder.placeholders
+    loaded.hiddenURLs = decoder.hiddenURLs.sorted()
     loaded.maskedPaths = decoder.maskedPaths
   }
 

@@ -18,8 +18,12 @@ package struct LoadedConfiguration: Sendable {
   package var secrets: [String] = []
   /// References such as `${file:token}` by the secrets that they insert.
   package var placeholders: [String: String] = [:]
+  /// Beginnings of URLs behind which a value is secret and unknown; `://` hides all URLs.
+  package var hiddenURLs: [String] = []
   var maskedPaths: Set<ValuePath> = []
   package var documents: [String: [UInt8]] = [:]
+  /// Values of options and variables, in the order in which they apply.
+  package var options: [Override] = []
   /// Keys that files, variables and options set.
   var keys: Set<String> = []
   /// Set keys of each segment, in order.

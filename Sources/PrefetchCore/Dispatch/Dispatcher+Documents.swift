@@ -127,7 +127,10 @@ extension Dispatcher {
     var record = DocumentRecord(url: url.string, digest: body.digest)
     record.requestHash = fingerprint(ofDocument: number)
     record.finalURL = exchange.value.hop.string
-    record.validators = Validators(response.headers)
+    record.validators = Revalidation.lastingValidators(
+      ofDocument: response.headers,
+      receivedAt: now.wall
+    )
     record.isSignature = documents[number].isSignature
     documents[number].accepted = record
     offerToTier(body, response, of: exchange.value, from: documents[number].provenance)

@@ -46,7 +46,7 @@ extension Dispatcher {
     let segment = segments[index]
     segments[index].manifest.warnings = manifest.warnings
     let selection = ManifestSelection(segment.declaration.manifestRules)
-    let newest = selection.newestVersions(of: manifest.entries)
+    let (entries, newest) = selection.select(from: manifest.entries)
     let objection =
       ManifestGuard.objection(
         to: manifest,
@@ -74,7 +74,6 @@ extension Dispatcher {
     record.generated = manifest.generated
     record.itemCount = manifest.itemCount
     record.newest = newest
-    let entries = selection.apply(to: manifest.entries)
     if entries.count < manifest.entries.count {
       segments[index].unselected = Shared(selection.unwanted(of: manifest.entries))
     }

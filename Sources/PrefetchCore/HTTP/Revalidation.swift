@@ -168,6 +168,26 @@ package enum Revalidation {
     )
   }
 
+  /// Returns the validators to store with a document of a segment, such as its list.
+  ///
+  /// A date less than a minute older than the response is weak (RFC 9110, 8.8.2.2): the document
+  /// may change again within the second. Without a strong tag it is left out, so that the next
+  /// request receives the document again, and an older date with it. Items keep such dates, since
+  /// their bodies are large.
+  package static func lastingValidators(
+    ofDocument headers: HeaderBlock,
+    receivedAt: Instant
+  ) -> Validators {
+    let validators = Validators(headers)
+    guard !validators.hasStrongTag, let modified = validators.lastModified,
+      let changed = HTTPDate.parse(modified)
+    else { return validators }
+    let sent = headers[.date].flatMap { HTTPDate.parse($0) } ?? receivedAt
+    // A date well ahead of the clock was set by hand.
+    guard sent - changed < oneMinute, changed - sent < oneMinute else { return validators }
+    return Validators(entityTag: validators.entityTag)
+  }
+
   private static func opaque(_ tag: String) -> Substring {
     tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...]
   }

@@ -14,6 +14,19 @@ package struct MirrorRules: Hashable, Sendable {
     hash.combine(includesList ? 1 : 0)
   }
 
+  /// Name of a mirror's only segment, with which its identity begins.
+  package static let segment = "mirror"
+
+  /// Returns the identity of a mirror; only in a shared cache or state does it name the folder.
+  package static func identity(sharingPlacesFrom folder: String?) -> String {
+    folder.map { "\(segment) \($0)" } ?? segment
+  }
+
+  /// Whether an identity is a mirror's, with the absolute path of its folder or without one.
+  package static func isIdentity(_ identity: String) -> Bool {
+    identity == segment || identity.hasPrefix("\(segment) /")
+  }
+
   /// Folder of the cache and the state, in which no list may name a file.
   package static let ownFolder = ".prefetch"
 

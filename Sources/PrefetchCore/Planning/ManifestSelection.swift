@@ -25,9 +25,27 @@ package struct ManifestSelection: Sendable {
   }
 
   package func apply(to entries: EntryTable) -> EntryTable {
+    select(from: entries).entries
+  }
+
+  /// Selects the entries, and names the newest version of each group that `select` makes.
+  package func select(
+    from entries: EntryTable
+  ) -> (entries: EntryTable, newest: HeldVersions?) {
     var positions = Array(entries.indices)
     if hasPatterns { positions.removeAll { !selects(entries.name(at: $0)) } }
-    if let versions { positions = versions.select(positions, of: entries).positions }
+    var newest: HeldVersions?
+    if let versions {
+      let selection = versions.select(positions, of: entries)
+      positions = selection.positions
+      newest = HeldVersions(rules: versionRules, groups: selection.newest)
+    }
+    return (narrowed(positions, of: entries), newest)
+  }
+
+  /// Returns the entries that sources, categories and `keep` leave of the given positions.
+  private func narrowed(_ matching: [Int], of entries: EntryTable) -> EntryTable {
+    var positions = matching
     if !sources.isEmpty {
       positions.removeAll { position in
         entries.provider(at: position).map { sources[$0] == false } ?? false
@@ -55,16 +73,6 @@ package struct ManifestSelection: Sendable {
     }
     selected.append(entries, at: positions)
     return selected
-  }
-
-  /// Returns the newest version of each group that `select` makes; nil without it.
-  package func newestVersions(of entries: EntryTable) -> HeldVersions? {
-    guard let versions else { return nil }
-    let positions = entries.indices.filter { !hasPatterns || selects(entries.name(at: $0)) }
-    return HeldVersions(
-      rules: versionRules,
-      groups: versions.select(positions, of: entries).newest
-    )
   }
 
   /// Returns a table with the entries that the user does not want, and perhaps selected ones.

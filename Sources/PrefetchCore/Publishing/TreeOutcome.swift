@@ -34,7 +34,11 @@ package struct TreeOutcome: Hashable, Sendable {
   /// Whether the tree was rolled back and waits for the next `publish`.
   package var isHeld = false
   package var created = 0
+  /// Number of the created files that were published before and have been missing since.
+  package var restored = 0
   package var removed = 0
+  /// Whether another generation of an atomic tree, which existed already, is the current one now.
+  package var isSwitched = false
   package var troubles: [Trouble] = []
   package var warnings: [Diagnostic] = []
 

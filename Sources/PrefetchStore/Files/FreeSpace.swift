@@ -6,12 +6,12 @@ internal import Synchronization
 /// A body that ends for lack of space counts as freed at once, so that others need not end too.
 final class FreeSpace: Sendable {
   private let kept = Atomic<Int64>(0)
-  /// Bytes written since the last reading of the disk.
-  private let unseen = Atomic<Int64>(FreeSpace.unseenLimit)
+  /// Bytes that may still be written before the next reading of the disk.
+  private let allowance = Atomic<Int64>(0)
   /// Bytes of ending bodies whose files still exist.
   private let freedBytes = Mutex<Int64>(0)
 
-  private static let unseenLimit: Int64 = 256 << 10
+  private static let largestAllowance: Int64 = 256 << 10
 
   func keep(_ bytes: Int64) {
     kept.store(bytes, ordering: .relaxed)
@@ -26,16 +26,18 @@ final class FreeSpace: Sendable {
   ) -> Failure? {
     let kept = kept.load(ordering: .relaxed)
     guard kept > 0,
-      unseen.add(Int64(bytes), ordering: .relaxed).newValue >= Self.unseenLimit
+      allowance.subtract(Int64(bytes), ordering: .relaxed).newValue <= 0
     else { return nil }
     return freedBytes.withLock { freedBytes in
       guard let disk = try? DiskSpace(of: folder) else { return nil }
-      guard disk.free + freedBytes - Int64(bytes) < kept else {
-        unseen.store(0, ordering: .relaxed)
+      let spare = disk.free + freedBytes - Int64(bytes) - kept
+      guard spare < 0 else {
+        // Near the limit the disk is read more often, since `kept` may be smaller than an allowance.
+        allowance.store(min(Self.largestAllowance, spare / 2), ordering: .relaxed)
         return nil
       }
       // Makes the next write of any body read the disk again.
-      unseen.store(Self.unseenLimit, ordering: .relaxed)
+      allowance.store(0, ordering: .relaxed)
       freedBytes += written
       return Failure(
         .cacheFull,

@@ -21,6 +21,7 @@ extension PublishedTrees {
       {
       case .tree(let tree):
         guard location.linkedGeneration != tree.generation || plan.isThorough else { return }
+        outcome.isSwitched = location.linkedGeneration != tree.generation
         try stand(tree.generation, location, generations, &publication)
         outcome.generation = tree.generation
         return try prune(publication, plan.rules, generations)
@@ -258,6 +259,7 @@ extension PublishedTrees {
     var outcome = TreeOutcome(folder: rules.folder)
     outcome.generation = earlier.generation
     outcome.isHeld = true
+    outcome.isSwitched = true
     return outcome
   }
 }

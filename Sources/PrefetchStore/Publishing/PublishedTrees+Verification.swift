@@ -86,6 +86,13 @@ extension PublishedTrees {
     return inspection
   }
 
+  /// Returns the folder of every recorded tree with its segment.
+  package static func folders(
+    in state: StateStore
+  ) throws(Failure) -> [(segment: SegmentKey, folder: String)] {
+    try TreeRecord(state).publications().map { ($0.key, $0.folder) }
+  }
+
   package static func holds(
     in state: StateStore,
     declared: [SegmentKey: String]?

@@ -89,6 +89,32 @@ package final class PublishedTrees: TreePublisher, FileAdopter {
     try TreeRecord(state).publication(of: segment, folder: folder) != nil
   }
 
+  /// Returns the tree's loss if nothing but a mirror's own folder is in its place; nil otherwise.
+  ///
+  /// Looks at no file of the tree.
+  package static func loss(
+    of segment: SegmentKey,
+    in folder: String,
+    _ state: StateStore
+  ) throws(Failure) -> TreeInspection.Gone? {
+    let names = try Folder(at: folder)?.names() ?? []
+    guard names.allSatisfy({ $0 == MirrorRules.ownFolder }) else { return nil }
+    let record = try TreeRecord(state)
+    guard let publication = try record.publication(of: segment, folder: folder) else { return nil }
+    let shown = try record.trees(of: publication).filter { tree in
+      tree.generation == 0 || tree.generation == publication.current
+    }
+    var count = 0
+    for tree in shown { count += try record.fileCount(of: tree) }
+    guard count > 0 else { return nil }
+    return TreeInspection.Gone(
+      segment: segment.name,
+      folder: folder,
+      place: FolderGap(above: folder),
+      count: count
+    )
+  }
+
   // MARK: Publishing
 
   package func publish(_ plan: TreePlan) -> TreeOutcome {
@@ -266,6 +292,7 @@ package final class PublishedTrees: TreePublisher, FileAdopter {
 extension TreeOutcome {
   mutating func merge(_ other: TreeOutcome) {
     created += other.created
+    restored += other.restored
     removed += other.removed
     troubles += other.troubles
     warnings += other.warnings

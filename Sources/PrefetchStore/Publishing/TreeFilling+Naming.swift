@@ -11,6 +11,8 @@ struct TreePlacement {
   var identity: FileIdentity
   var birth: Int64
   var existingFile: FileIdentity?
+  /// Whether the file was published before with these bytes, and is missing.
+  var isRestored = false
   var replaced: [Int64] = []
   var temporary: String?
   var row: Int64 = 0
@@ -60,6 +62,7 @@ extension TreeFilling {
         seen.insert(placement.row)
         stale += placement.replaced
         outcome.created += 1
+        if placement.isRestored { outcome.restored += 1 }
       } catch {
         // Rows of the former file stay.
         seen.formUnion(placement.replaced)

@@ -168,6 +168,7 @@ final class TreeFilling {
     )
     try heedPast(placement)
     placement.existingFile = existingFile
+    placement.isRestored = existingFile == nil && rows.contains { $0.digest == digest }
     placement.replaced = rows.map(\.number)
     if existingFile != nil {
       placement.temporary = RandomName.make(TreeName.temporaryPrefix)

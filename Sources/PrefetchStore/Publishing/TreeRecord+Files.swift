@@ -5,7 +5,7 @@ extension TreeRecord {
   func takeOver(_ key: SegmentKey, _ folder: String) throws(Failure) {
     var others = try publications().filter { other in
       other.folder == folder && other.key.name == key.name && other.key != key
-        && other.key.identity.split(separator: " ").first.map(String.init) == key.name
+        && MirrorRules.isIdentity(other.key.identity)
     }
     if try publication(of: key, folder: folder) == nil, let first = others.popLast() {
       try run(

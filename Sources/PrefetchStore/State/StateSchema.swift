@@ -6,10 +6,11 @@ extension Schema {
   ///   number of a tree marks foreign files that serve as files of the tree.
   /// * `analytics_events` never reuses numbers, by which the sender deletes rows.
   /// * `state_file` has the mark of the file that recorded the first tree.
+  /// * `mirror_options` has the options of a mirror's last run as a JSON text, without secrets.
   /// * `publications.dir` is relative to the state's folder where both lie together.
   static let state = Schema(
     applicationID: 0x5046_5354,
-    version: 16,
+    version: 17,
     layout: """
       CREATE TABLE subscription_sets (
         subscription_set INTEGER PRIMARY KEY,
@@ -139,6 +140,8 @@ extension Schema {
         reason TEXT,
         PRIMARY KEY (identity, segment)
       ) STRICT, WITHOUT ROWID;
+      CREATE TABLE mirror_options (identity TEXT PRIMARY KEY, options TEXT NOT NULL) \
+      STRICT, WITHOUT ROWID;
       CREATE TABLE state_file (mark INTEGER NOT NULL) STRICT;
       CREATE TABLE publications (
         publication INTEGER PRIMARY KEY,

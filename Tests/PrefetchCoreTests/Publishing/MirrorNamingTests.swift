@@ -79,4 +79,16 @@ struct MirrorNamingTests {
     #expect(made == item.names.compactMap(\.self))
     #expect(naming.refused.map(\.failure.code) == item.codes)
   }
+
+  @Test(
+    "The identity of a mirror is recognised in both its forms, and no other name is",
+    arguments: [
+      (MirrorRules.identity(sharingPlacesFrom: nil), true),
+      (MirrorRules.identity(sharingPlacesFrom: "/srv/isos"), true), ("mirror of isos", false),
+      ("mirrors", false), ("/etc/mirror", false), ("", false),
+    ]
+  )
+  func identity(text: String, isMirror: Bool) {
+    #expect(MirrorRules.isIdentity(text) == isMirror)
+  }
 }

@@ -1,4 +1,5 @@
 @unsafe @preconcurrency import Glibc
+import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
@@ -31,6 +32,39 @@ struct MirrorNightTests {
     #expect(ground.requests == ["/pub/SHA256SUMS"])
     #expect(ground.facts() == before)
     #expect(second.errors.isEmpty, "\(second)")
+  }
+
+  @Test("A list that changed within its second is received again once, and then confirmed")
+  func rewrittenList() throws {
+    let (sent, dayLater) = ("Mon, 02 Mar 2020 10:00:30 GMT", "Tue, 03 Mar 2020 10:00:30 GMT")
+    func publish(_ name: String, sent: String, tag: String? = nil) {
+      ground.site["/list"] = Site.Page(
+        Array("\(ground.server.address("/\(name)"))\n".utf8),
+        entityTag: tag,
+        lastModified: MirrorGround.monday,
+        headers: [HeaderField("Date", sent)]
+      )
+    }
+    let conditions = {
+      ground.site.requests.filter { $0.path == "/list" }.map { request in
+        request.headers["If-Modified-Since"] != nil
+      }
+    }
+    for name in ["a", "b"] { ground.serve("body \(name)", at: "/\(name)") }
+    let list = ground.server.address("/list")
+    publish("a", sent: sent)
+    #expect(try ground.mirror(list, "dir").status == 0)
+    // The server's date is of the same second, so that it would confirm the former list.
+    publish("b", sent: dayLater)
+    #expect(try ground.mirror(list, "dir").status == 0)
+    #expect(ground.files().keys.sorted() == ["b"])
+    #expect(conditions() == [false])
+    let third = try ground.mirror(list, "dir", "--json")
+    #expect(third.status == 0 && conditions() == [true], "\(third)")
+    #expect(try third.json().text("segments.0.manifest.status") == "not_modified")
+    publish("b", sent: sent, tag: "\"strong\"")
+    for _ in 1...2 { #expect(try ground.mirror(list, "other").status == 0) }
+    #expect(conditions() == [true])
   }
 
   @Test("A mirror has each body once on the disk")

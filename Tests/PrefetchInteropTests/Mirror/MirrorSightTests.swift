@@ -227,12 +227,100 @@ struct MirrorSightTests {
     #expect(ground.files() == ["b": "two"])
   }
 
-  @Test("`explain` of a mirror's list over plain http says which option it lacks")
-  func listWithoutOptions() throws {
-    #expect(try ground.mirror(list, "dir").status == 0)
-    let run = try ground.home.run("explain", list, "--cache-dir", "dir/.prefetch")
-    #expect(run.output.contains("segments   mirror"), "\(run)")
-    #expect(run.output.contains("repeat each `--set` of the mirror here"), "\(run)")
+  @Test("`log` says when the tree was made, mended, changed or lost, and nothing of quiet nights")
+  func treeHistory() throws {
+    let words = [list, "dir", "--cache-dir", "cache", "--state-dir", "state"]
+    func trees() throws -> [String] {
+      let places = ["--cache-dir", "cache", "--state-dir", "state"]
+      let run = try ground.home.run(["log", ground.home.path("dir")] + places)
+      #expect(run.status == 0, "\(run)")
+      let all = try ground.home.run(["log"] + places)
+      #expect(run.lines.allSatisfy { all.lines.contains($0) }, "\(all)")
+      return run.lines.map {
+        $0.split(separator: "\t").map(String.init)[1...].joined(separator: " ")
+      }
+    }
+    func entry(_ outcome: String, _ change: String) -> String {
+      "\(outcome) \(ground.home.path("dir")) the tree of segment `mirror`: \(change)"
+    }
+    var expected = [entry("added", "2 files made")]
+    for _ in 1...2 {
+      #expect(try ground.mirror(words).status == 0)
+      #expect(try trees() == expected)
+    }
+    FileTree.remove(ground.home.path("dir/a"))
+    #expect(try ground.mirror(words).status == 0)
+    expected.append(entry("updated", "1 missing file published again"))
+    try #require(ground.home.tool("rm", "-r", ground.home.path("dir")).status == 0)
+    #expect(try ground.mirror(words).status == 0)
+    expected.append(entry("updated", "2 missing files published again"))
+    ground.serve("three", at: "/pub/c")
+    ground.publish(["b", "c"])
+    #expect(try ground.mirror(words).status == 0)
+    expected.append(entry("updated", "1 file made, 1 removed"))
+    #expect(try ground.mirror(words).status == 0)
+    #expect(try trees() == expected)
+    let named = try ground.home.run([
+      "log", "mirror", "--cache-dir", "cache", "--state-dir", "state",
+    ])
+    #expect(named.output.contains("mirror`: 2 files made"), "\(named)")
+  }
+
+  @Test("`log` says when an atomic tree was switched back, and when it went on")
+  func switchedTree() throws {
+    let home = ground.home
+    home.configure(
+      """
+      cache: { min_free: 0 }
+      segments:
+        - { name: s, manifest: "\(list)", publish: { dir: tree, atomic: true, keep_generations: 3 } }
+      """
+    )
+    #expect(try home.run("-q").status == 0)
+    ground.publish(files: ["a": "another", "b": "two"])
+    #expect(try home.run("-q").status == 0)
+    for words in [["publish", "--rollback", "s"], ["run", "-q"], ["publish"], ["publish"]] {
+      #expect(try home.run(words).status == 0, "\(words)")
+    }
+    let log = try home.run("log", "tree").lines.map {
+      String($0.split(separator: "`: ").last ?? "")
+    }
+    let made = "2 files made"
+    #expect(log == [made, made, "switched back to generation 1", "switched to generation 2"])
+  }
+
+  @Test("`explain` of a mirror judges by the options of its last run, and asks for none of them")
+  func explainedWithoutOptions() throws {
+    #expect(try ground.mirror(list, "dir", "--set", "segments.mirror.exclude=b").status == 0)
+    for path in ["/pub/SHA256SUMS", "/pub/a"] {
+      let url = ground.server.address(path)
+      let run = try ground.home.run("explain", url, "--cache-dir", "dir/.prefetch")
+      #expect(run.status == 0 && run.errors.isEmpty, "\(run)")
+      #expect(run.output.contains("segments   mirror"), "\(run)")
+      #expect(run.output.contains("security   allowed"), "\(run)")
+      #expect(!run.output.contains("decision   fail"), "\(run)")
+    }
+    let excluded = ground.server.address("/pub/b")
+    let run = try ground.home.run("explain", excluded, "--cache-dir", "dir/.prefetch")
+    #expect(run.output.contains("left out: `include` or `exclude` does not match it"), "\(run)")
+    let given = try ground.home.run(
+      ["explain", excluded, "--cache-dir", "dir/.prefetch", "--set", "segments.mirror.exclude=c"]
+    )
+    #expect(given.output.contains("decision   fetch"), "\(given)")
+  }
+
+  @Test("A mirror records none of the options that may hold a secret")
+  func secretOptions() throws {
+    let run = try ground.mirror(
+      [list, "dir", "--set", "network.proxy=http://user:hunter2@127.0.0.1:9"]
+    )
+    #expect(run.status != 64 && run.status != 78, "\(run)")
+    let found = try ground.home.shell("grep -c hunter2 dir/.prefetch/state.sqlite*")
+    #expect(found.status == 1, "\(found)")
+    let options = try ground.home.shell(
+      "sqlite3 dir/.prefetch/state.sqlite 'SELECT options FROM mirror_options'"
+    )
+    #expect(options.output.contains("NSAllowsLocalNetworking"), "\(options)")
   }
 
   @Test("An empty local list keeps the items of the last list, and the error says so")

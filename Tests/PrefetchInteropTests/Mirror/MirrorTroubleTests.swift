@@ -26,6 +26,29 @@ struct MirrorTroubleTests {
     #expect(ground.files() == ["a": "one", "b": "two"])
   }
 
+  @Test(
+    "A run of a mirror whose folder is missing or empty makes it anew, and warns once",
+    arguments: [false, true]
+  )
+  func lostFolder(isEmptied: Bool) throws {
+    ground.publish(files: ["a": "one", "b": "two"])
+    let words = [list, "dir", "--cache-dir", "cache", "--state-dir", "state"]
+    let first = try ground.mirror(words)
+    #expect(first.status == 0 && first.errors.isEmpty, "\(first)")
+    try #require(ground.home.tool("rm", "-r", ground.home.path("dir")).status == 0)
+    if isEmptied { FileTree.makeFolder(ground.home.path("dir")) }
+    let plan = try ground.mirror(words + ["-n"])
+    #expect(plan.errors.contains("the mirror has lost 2 files: "), "\(plan)")
+    let second = try ground.mirror(words)
+    #expect(second.status == 0, "\(second)")
+    let text = "dir` \(isEmptied ? "is empty" : "is missing"), and a run makes them again"
+    #expect(second.errors.contains("warning: the mirror has lost 2 files: "), "\(second)")
+    #expect(second.errors.contains(text), "\(second)")
+    #expect(ground.files() == ["a": "one", "b": "two"])
+    let third = try ground.mirror(words)
+    #expect(third.status == 0 && third.errors.isEmpty, "\(third)")
+  }
+
   @Test("Plain http is refused with the option that allows it")
   func plain() throws {
     ground.publish(files: ["a": "one"])
