@@ -59,6 +59,12 @@ enum MutationSamples {
     """,
     """
     {"format":"prefetch-lockfile/1"}
+    {"segment":"a","lines":1}
+    {"segment":"a","url":"https://a.example/\(String(repeating: "folder/", count: 60))x","size":3,"sha256":"\(sha256)"}
+
+    """,
+    """
+    {"format":"prefetch-lockfile/1"}
     {"segment":"films","lines":2}
     {"segment":"films","url":"https://a.example/f.m3u8","size":3,"sha256":"\(sha256)","type":"hls"}
     {"segment":"films","url":"https://a.example/1.ts","size":3,"sha256":"\(sha256)","item":"https://a.example/f.m3u8"}

@@ -34,7 +34,8 @@ struct ExplainCommand: Command {
     var record = try ItemLookup(context: context).cached(options.item, in: store)
     let typed = try TypedURL.read(options.item, isKnown: record != nil, context)
     let now = context.clock.now().wall
-    let builder = context.builder(loaded)
+    var builder = context.builder(loaded)
+    builder.lockfile = try context.lockfile(loaded, isFrozen: false)
     let policy = builder.policy
     var named = (record.flatMap { try? WebURL($0.shownURL) } ?? typed?.url).map {
       ManifestEntry(url: $0)

@@ -55,6 +55,11 @@ package struct BundleRules: Hashable, Sendable {
 
   package init() {}
 
+  /// Whether the lock file names a file, which decides among variants.
+  package func isLocked(_ url: WebURL) -> Bool {
+    locked?.digests[key(of: url)] != nil
+  }
+
   package func key(of url: WebURL) -> String {
     guard !ignoredParameters.isEmpty, let query = url.query else { return url.string }
     let ignored = Set(ignoredParameters)

@@ -41,7 +41,10 @@ struct StreamChoice {
         among: ladder.map { Self.step($0, facts, key: rules.key, locate: locate) }
       )
     }
-    let index = automatic?.index ?? (rules.quality ?? .low).index(among: ladder.count)
+    let locked = ladder.firstIndex { step in
+      step.contains { variant in locate(variant).map(rules.isLocked) ?? false }
+    }
+    let index = locked ?? automatic?.index ?? (rules.quality ?? .low).index(among: ladder.count)
     let step = ladder[index]
     let qualities = BundleRules.Quality.allCases
     quality = rules.quality ?? qualities.last { $0.index(among: ladder.count) <= index }

@@ -254,10 +254,12 @@ struct FreezeTests {
     ]
     let mirror = try ground.home.run(["mirror", "prefetch.lock", "copy"] + words)
     #expect(mirror.status == 5 && mirror.errors.contains("[drifted]"), "\(mirror)")
-    #expect(ground.home.read("copy/a.bin") == "one" && ground.home.read("copy/b.bin") == nil)
+    #expect(
+      ground.home.read("copy/pub/a.bin") == "one" && ground.home.read("copy/pub/b.bin") == nil
+    )
     ground.serve("two", at: "/pub/b.bin")
     #expect(try ground.home.run(["mirror", "prefetch.lock", "copy"] + words).status == 0)
-    #expect(ground.home.read("copy/b.bin") == "two")
+    #expect(ground.home.read("copy/pub/b.bin") == "two")
     let check = try ground.home.run(["manifest", "check", "prefetch.lock"])
     #expect(check.status == 0, "\(check)")
   }
@@ -338,7 +340,7 @@ struct FreezeTests {
     #expect(ground.requests.isEmpty)
     // Without the option a mirror takes what its list has now.
     #expect(try ground.home.run(words).status == 0)
-    #expect(ground.home.read("dir/a.bin") == "new")
+    #expect(ground.home.read("dir/pub/a.bin") == "new")
     let back = try ground.home.run(words + ["--frozen"])
     #expect(back.status == 5 && back.errors.contains("[drifted]"), "\(back)")
     try #require(
