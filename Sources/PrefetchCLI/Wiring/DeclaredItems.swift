@@ -292,6 +292,7 @@ struct DeclaredItems {
       rules: segment.manifestRules
     )
     if segment.base == nil { source.requestedURL = url }
+    source.page = PageHint(url, known: record.documents.map(\.url))
     return read(digest, source, in: store)
   }
 
@@ -303,11 +304,13 @@ struct DeclaredItems {
   ) -> Result<Manifest, Failure> {
     guard case .success(var whole) = head, !whole.furtherDocuments.isEmpty else { return head }
     let stored = Dictionary((record?.documents ?? []).map { ($0.url, $0) }) { first, _ in first }
+    var digests = ReleaseDigests()
     var line = Array(whole.furtherDocuments.reversed())
     var seen: Set<String> = []
     while let further = line.popLast() {
       guard seen.insert(further.url.string).inserted else { continue }
       guard let store, let document = stored[further.url.string] else {
+        if further.isOptional { continue }
         return .failure(Failure(.storeDamaged, "its part `\(further.url.redacted)` is not stored"))
       }
       let baseURL = document.finalURL.flatMap { try? WebURL($0) } ?? further.url
@@ -319,14 +322,17 @@ struct DeclaredItems {
         rules: segment.manifestRules
       )
       source.documentRole = further.kind
+      source.page = PageHint(further.url, known: stored.keys)
       switch read(document.digest, source, in: store) {
       case .success(let more):
-        whole.add(more)
+        whole.add(more, as: further.kind, &digests)
         line += more.furtherDocuments.reversed()
+      case .failure where further.isOptional: continue
       case .failure(let failure):
         return .failure(failure)
       }
     }
+    digests.join(&whole.entries)
     return .success(whole)
   }
 

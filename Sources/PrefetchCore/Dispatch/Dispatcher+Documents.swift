@@ -44,7 +44,8 @@ extension Dispatcher {
       isOriginChosen: !connections.addsHeaders || Self.isChosen(document, declaration),
       accept: document.furtherDocument?.accept,
       bypassesCaches: policy.refetchesAll,
-      isLookup: true
+      isLookup: true,
+      isReleaseAPI: declaration.isReleaseAPI(url)
     )
     let granted = policy.freshnessLimit.map { [Freshness.Lifetime.atMost($0)] } ?? []
     exchange.tierRequest = tierRequest([], granted)
@@ -83,6 +84,9 @@ extension Dispatcher {
     let index = documents[number].segment
     removeRequestedDocument(number)
     guard isWanted(document: number) else { return }
+    if documents[number].furtherDocument?.isOptional == true, halt == nil {
+      return passOver(document: number, Failure(.serverBusy, deferral.text()))
+    }
     segments[index].manifest.status = .skipped
     segments[index].deferral = deferral
     if showsLastGeneration(number) {
@@ -107,6 +111,7 @@ extension Dispatcher {
       discard(response)
       return settleManifestHalted(index)
     }
+    documents[number].link = PageHint.Link(response.headers.combined("Link"))
     let stored = documents[number].offered ?? documents[number].stored
     let body: StagedBody
     switch conclude(.document(number), response, Expectation(stored: stored?.validators)) {
@@ -162,6 +167,9 @@ extension Dispatcher {
   mutating func useStored(_ number: Int, status: ManifestResult.Status) {
     let index = documents[number].segment
     guard let stored = documents[number].stored else {
+      if documents[number].furtherDocument?.isOptional == true {
+        return passOver(document: number, Failure(.notFound, "no run has stored it"))
+      }
       return settleManifestFailure(index, segments[index].manifest.failure)
     }
     documents[number].bytes = .stored(stored.digest)
@@ -192,6 +200,9 @@ extension Dispatcher {
   /// Fails a document and so its manifest; the last good generation stays.
   mutating func fail(document number: Int, _ given: Failure) {
     let document = documents[number]
+    if document.furtherDocument?.isOptional == true {
+      return passOver(document: number, given)
+    }
     if segments[document.segment].lastList != nil {
       return settleManifestFailure(
         document.segment,

@@ -34,6 +34,7 @@ struct Documents: RandomAccessCollection, MutableCollection {
     case .packageIndex(let requirement):
       return !requirement.digests.contains { $0.algorithm.isTrustworthy }
     case .moduleSource: return false
+    case .checksums(let list): return list.digests.isEmpty
     case .page, .sitemap, nil: return true
     }
   }
@@ -47,6 +48,7 @@ struct Documents: RandomAccessCollection, MutableCollection {
   func source(
     of number: Int,
     in declaration: SegmentDeclaration,
+    known: [String: DocumentRecord],
     maximumSize: Int64
   ) -> ManifestSource? {
     let document = works[number]
@@ -54,7 +56,7 @@ struct Documents: RandomAccessCollection, MutableCollection {
     let base: WebURL? =
       switch document.furtherDocument?.kind {
       case nil, .page: declaration.base ?? document.finalURL
-      case .sitemap, .packageIndex, .moduleSource: document.finalURL
+      case .sitemap, .packageIndex, .moduleSource, .checksums: document.finalURL
       }
     let path: String? = if case .file(let path) = bytes { path } else { nil }
     var source = ManifestSource(
@@ -65,6 +67,12 @@ struct Documents: RandomAccessCollection, MutableCollection {
       rules: declaration.manifestRules
     )
     source.address = document.finalURL
+    source.page = document.url.map { url in
+      if case .stored = bytes, document.offered == nil, document.link == .unstated {
+        return PageHint(url, known: known.keys)
+      }
+      return PageHint(url, link: document.link)
+    }
     if document.furtherDocument == nil, declaration.base == nil {
       source.requestedURL = document.url
     }
@@ -99,12 +107,14 @@ struct Documents: RandomAccessCollection, MutableCollection {
     var whole = works[index].manifest ?? Manifest()
     works[index].manifest = nil
     var provenance = works[index].provenance
+    var checksums = ReleaseDigests()
     for number in descendants(of: index) {
       guard let further = works[number].manifest else { continue }
       works[number].manifest = nil
-      whole.add(further)
+      whole.add(further, as: works[number].furtherDocument?.kind, &checksums)
       if works[number].provenance == .publicServer { provenance = .publicServer }
     }
+    checksums.join(&whole.entries)
     return (whole, provenance)
   }
 
@@ -165,6 +175,7 @@ struct Documents: RandomAccessCollection, MutableCollection {
     works[index].stored = stored
     works[index].offered = nil
     works[index].mime = nil
+    works[index].link = .unstated
     works[index].children = []
     works[index].signature = nil
     works[index].isDropped = false

@@ -19,4 +19,5 @@ package enum ManifestFormat: String, Hashable, Sendable, CaseIterable {
   case yarnLock = "yarn-lock"
   case pnpmLock = "pnpm-lock"
   case bazelLock = "bazel-lock"
+  case releases
 }
