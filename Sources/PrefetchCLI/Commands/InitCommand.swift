@@ -63,7 +63,7 @@ struct InitCommand: Command {
   private func text(for path: String) throws(CommandExit) -> InitialConfiguration {
     guard let origin = options.origin else { return (InitialConfigurationText.ofNothing, nil) }
     if let address = try TypedURL.releases(origin, context) {
-      let list = InitialConfigurationText.List(location: address.text, base: base)
+      let list = InitialConfigurationText.List(location: address.text, releases: address)
       return (InitialConfigurationText.of(list, plainHosts: []), list)
     }
     if origin.contains("://") {

@@ -283,14 +283,15 @@ struct DeclaredItems {
     guard let digest = record.manifest else {
       return .failure(Failure(.storeDamaged, "its manifest is not stored"))
     }
-    let base = segment.base ?? record.manifestFinalURL.flatMap { try? WebURL($0) }
+    let address = record.manifestFinalURL.flatMap { try? WebURL($0) }
     var source = ManifestSource(
       bytes: .stored(digest),
-      base: base,
+      base: segment.base ?? address,
       mime: nil,
       name: record.manifestURL ?? segment.name,
       rules: segment.manifestRules
     )
+    source.address = address
     if segment.base == nil { source.requestedURL = url }
     source.page = PageHint(url, known: record.documents.map(\.url))
     return read(digest, source, in: store)
@@ -321,6 +322,7 @@ struct DeclaredItems {
         name: further.url.redacted,
         rules: segment.manifestRules
       )
+      source.address = baseURL
       source.documentRole = further.kind
       source.page = PageHint(further.url, known: stored.keys)
       switch read(document.digest, source, in: store) {

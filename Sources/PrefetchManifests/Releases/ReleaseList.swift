@@ -77,9 +77,9 @@ enum ReleaseList {
     if let next { draft.add(next) }
     if releases.isEmpty, leftOut > 0, next == nil {
       let count = CountedNoun("release").text(leftOut)
-      draft.addNotice(
-        "its \(count) \(leftOut == 1 ? "is a draft or prerelease" : "are drafts or prereleases"), "
-          + "and is left out; `@TAG` after a short address names one release"
+      draft.warn(
+        "its \(count) \(leftOut == 1 ? "is a draft or a prerelease" : "are drafts or prereleases"); "
+          + "`@TAG` after a short address takes one"
       )
     }
     return try draft.finished(asFurtherDocument: source.documentRole != nil)
