@@ -33,7 +33,9 @@ extension Segment {
   static let table = ObjectType(Self(), name: "segment", shorthand: "name") {
     Field("name", \.declaration.name, .name)
       .help("Name of the segment in subscriptions and reports")
-    Field("manifest", \.manifest, .manifestLocation).help("Location of the list of its items")
+    Field("manifest", \.manifest, .manifestLocation).help(
+      "Location of the list of its items, or a short address such as `github:OWNER/REPO`"
+    )
     baseField
     Field(
       "urls",

@@ -138,6 +138,7 @@ extension Dispatcher {
       segments[index].hasFurtherDocuments = true
     }
     for further in manifest.furtherDocuments {
+      if further.isUnproven, !segments[index].declaration.manifestKeys.isEmpty { continue }
       do throws(Failure) {
         guard try segments[index].documentCount.admit(further) else { continue }
       } catch {
@@ -166,16 +167,18 @@ extension Dispatcher {
     documents[number].accepted = nil
     // The next run may have better luck.
     segments[index].limitQuiet(until: nil)
-    var nothing = Manifest()
     let name = documents[number].url?.redacted ?? ""
-    nothing.warnings = [
+    documents[number].manifest = Manifest()
+    documents[number].manifest?.warnings = [
       Diagnostic(
         "manifest.checksums",
         "`\(name)`: \(failure.message); the assets of its release are taken without it",
         severity: .warning
       )
     ]
-    acceptManifest(nothing, of: number)
+    segments[index].openDocuments -= 1
+    guard segments[index].openDocuments == 0 else { return }
+    judge(index)
   }
 
   private mutating func objection(

@@ -33,8 +33,8 @@ struct Documents: RandomAccessCollection, MutableCollection {
     switch works[number].furtherDocument?.kind {
     case .packageIndex(let requirement):
       return !requirement.digests.contains { $0.algorithm.isTrustworthy }
-    case .moduleSource: return false
-    case .checksums(let list): return list.digests.isEmpty
+    // A list of checksums that nothing proves is not requested at all.
+    case .moduleSource, .checksums: return false
     case .page, .sitemap, nil: return true
     }
   }

@@ -55,4 +55,9 @@ extension FurtherDocument {
   package var isOptional: Bool {
     if case .checksums = kind { true } else { false }
   }
+
+  /// Whether the manifest states no digest of an optional document.
+  package var isUnproven: Bool {
+    if case .checksums(let list) = kind { list.digests.isEmpty } else { false }
+  }
 }
