@@ -211,7 +211,11 @@ extension Dispatcher {
     }
     var failure = given
     if failure.code == .gone, !document.isSignature {
-      failure.message += "; correct its URL, or ask the publisher of the list"
+      let declaration = segments[document.segment].declaration
+      failure.message +=
+        document.url.map { declaration.isReleaseAPI($0) } == true
+        ? "; correct the name of the project or its tag, or give a token if it is private"
+        : "; correct its URL, or ask the publisher of the list"
     }
     if let url = document.url {
       switch document.role {

@@ -35,7 +35,7 @@ package struct PackageRequirement: Hashable, Sendable {
   }
 }
 
-/// What a release says of a list of checksums among its assets.
+/// List of checksums among the assets of a release, as the release describes it.
 package struct ReleaseChecksums: Hashable, Sendable {
   /// Folder of the release's assets in a tree, which is its tag.
   package var folder: String

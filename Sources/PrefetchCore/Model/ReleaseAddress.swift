@@ -27,11 +27,8 @@ package struct ReleaseAddress: Hashable, Sendable {
   /// Releases in one document: as many as every forge gives.
   package static let pageSize = 50
 
-  package let forge: Forge
   /// Names of the owner or the groups, then of the project.
   package let project: [String]
-  /// Tag of the one release that is wanted; nil for the list of all.
-  package let tag: String?
   /// The address as it was written.
   package let text: String
   private let standard: WebURL
@@ -69,9 +66,7 @@ package struct ReleaseAddress: Hashable, Sendable {
     guard let base, let url = try? WebURL(Self.join(base, target)) else {
       throw Fault(forge: forge)
     }
-    self.forge = forge
     self.text = text
-    self.tag = tag
     self.target = target
     project = names
     standard = url

@@ -1,7 +1,7 @@
 internal import PrefetchCore
 internal import PrefetchDocuments
 
-/// One asset of a release.
+/// Asset of a release.
 struct ReleaseAsset {
   let name: String
   let entry: ManifestEntry

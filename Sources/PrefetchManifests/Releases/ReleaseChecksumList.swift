@@ -17,7 +17,7 @@ enum ReleaseChecksumList {
       return try draft.finished(asFurtherDocument: true)
     }
     var manifest = try ChecksumList.read(bytes, source: source)
-    // Its lines are no items, so that none of them can fail.
+    // Lines of such a list are no items, so that none of them can fail.
     manifest.rejected = []
     return manifest
   }

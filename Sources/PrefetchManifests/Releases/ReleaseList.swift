@@ -86,7 +86,7 @@ enum ReleaseList {
   }
 }
 
-/// One release as its API describes it, with assets not yet read.
+/// Release as its API describes it, with assets not yet read.
 struct Release {
   let tag: String
   let isUnpublished: Bool

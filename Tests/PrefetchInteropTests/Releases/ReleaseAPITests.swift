@@ -101,6 +101,23 @@ struct ReleaseAPITests {
     #expect(ground.requests == [ground.firstPage])
   }
 
+  @Test("A rate limit that an asset meets at the API defers it, and closes the API")
+  func limitedAsset() throws {
+    let ground = try ForgeGround()
+    publishPrivate(ground)
+    let asset = "/api/repos/acme/tool/assets/7"
+    ground.site[asset] = Site.Page(
+      [],
+      headers: [HeaderField("Retry-After", "3600")],
+      status: 403
+    )
+    ground.declare("headers: { Authorization: \"Bearer ${env:TOKEN:-secret}\" }")
+    #expect(try ground.run().status == 75)
+    #expect(ground.requests == [ground.firstPage, asset])
+    #expect(try ground.run().status == 75)
+    #expect(ground.requests == [])
+  }
+
   @Test("A renamed private asset gets its new name without a transfer")
   func renamed() throws {
     let ground = try ForgeGround()

@@ -120,6 +120,44 @@ struct ReleaseTests {
     #expect(ground.files.count == 2)
   }
 
+  @Test("A project that moved is followed on the same server, and each night conditionally")
+  func moved() throws {
+    let ground = try ForgeGround()
+    ground.publish([ground.release("2")], at: "/api/repositories/7/releases?per_page=50")
+    ground.site[ground.list] = Site.Page(
+      [],
+      headers: [HeaderField("Location", "/api/repositories/7/releases?per_page=50")],
+      status: 301
+    )
+    #expect(try ground.night().status == 0)
+    #expect(ground.files["v2/tool-2.gz"] == "tool 2")
+    let second = try ground.night("--json")
+    #expect(second.status == 0, "\(second)")
+    #expect(try second.totals()["not_modified"] == 1)
+    #expect(try second.totals()["requests"] == 2)
+  }
+
+  @Test("A project that is not there is named with what may be wrong")
+  func missing() throws {
+    let run = try ForgeGround().night()
+    #expect(run.status == 4, "\(run)")
+    #expect(run.errors.contains("or give a token if it is private"), "\(run)")
+  }
+
+  @Test("`get -` takes releases from standard input without their checksum lists")
+  func piped() throws {
+    let ground = try ForgeGround(.forgejo)
+    ground.publish([ground.release("1")])
+    let list = String(decoding: ground.site[ground.list]?.body ?? [], as: UTF8.self)
+    let run = try ground.home.start(
+      ["get", "-", "-o", "out/", "--set", "transport_security.NSAllowsLocalNetworking=true"]
+        + ["--set", "cache.min_free=0"],
+      input: list
+    ).finish()
+    #expect(run.status == 0, "\(run)")
+    #expect(ground.home.read("out/v1/tool-1.gz") == "tool 1")
+  }
+
   @Test("Without a link a full page is followed by the next number")
   func fullPage() throws {
     let ground = try ForgeGround(.forgejo)
