@@ -22,6 +22,7 @@ enum FormatDetection {
     case .packageIndex: return .packageIndex
     case .moduleSource: return .moduleSource
     case .sitemap: return .sitemap
+    case .checksums: return .releaseChecksums
     case .page, nil: break
     }
     // Configured pointers describe a foreign JSON document, whatever its name.

@@ -22,7 +22,7 @@ enum FormatSniffer {
     case UInt8(ascii: "["):
       // A TOML table header begins with a bracket, too.
       let head = unsafe Array(bytes.prefix(256))
-      return isTable(head) ? unsafe LineSniffer.find(bytes) : .syntax(.json, root: nil)
+      return isTable(head) ? unsafe LineSniffer.find(bytes) : unsafe KeySniffer.findInArray(bytes)
     default: return unsafe LineSniffer.find(UnsafeRawBufferPointer(rebasing: bytes.prefix(window)))
     }
   }

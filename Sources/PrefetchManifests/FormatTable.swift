@@ -8,6 +8,7 @@ enum DocumentKind: Hashable, CaseIterable {
   case cargoLock, uvLock, yarnLock, pnpmLock, debianRelease, debianPackages
   case signature
   case poetryLock, pdmLock, pipfileLock, pyproject, pixiLock, condaLock, gemfileLock, composerLock
+  case releases, releaseChecksums
   case nugetLock, terraformLock, flakeLock, denoLock, goMod, packageManifest
 }
 
@@ -32,6 +33,8 @@ struct FormatRow: Sendable {
   var keys: [Set<String>] = []
   /// Top-level JSON keys that decide after the whole object was read and no row's `keys` matched.
   var lastKeys: Set<String>?
+  /// Whether a document may also be an array of such objects.
+  var mayBeArray = false
   /// Beginnings of lines that no other kind of text has.
   var beginnings: [String] = []
   var advice: String?
@@ -176,6 +179,21 @@ enum FormatTable {
       ],
       keys: [["schemaVersion", "layers"], ["schemaVersion", "manifests"]],
       advice: "copy images with a tool for registries, such as skopeo"
+    ),
+    FormatRow(
+      kind: .releases,
+      words: "the releases of a forge",
+      syntax: .json,
+      formats: [.releases],
+      keys: [["tag_name", "assets"]],
+      mayBeArray: true,
+      read: ReleaseList.read
+    ),
+    FormatRow(
+      kind: .releaseChecksums,
+      words: "the checksums of a release",
+      syntax: .text,
+      read: ReleaseChecksumList.read
     ),
     FormatRow(
       kind: .json,

@@ -3,9 +3,20 @@ internal import PrefetchCore
 /// Guesses the kind of a JSON object from its top-level keys.
 enum KeySniffer {
   @unsafe static func find(_ bytes: UnsafeRawBufferPointer) -> FormatSniffer.Finding {
-    guard var cursor = unsafe JSONCursor(bytes), cursor.accept(UInt8(ascii: "{")) else {
-      return .syntax(.json, root: nil)
-    }
+    guard var cursor = unsafe JSONCursor(bytes) else { return .syntax(.json, root: nil) }
+    return find(&cursor)
+  }
+
+  /// Decides by the first element of an array whether it is a list of known objects.
+  @unsafe static func findInArray(_ bytes: UnsafeRawBufferPointer) -> FormatSniffer.Finding {
+    guard var cursor = unsafe JSONCursor(bytes), cursor.accept(UInt8(ascii: "[")),
+      case .kind(let kind) = find(&cursor), FormatTable.row(kind)?.mayBeArray == true
+    else { return .syntax(.json, root: nil) }
+    return .kind(kind)
+  }
+
+  private static func find(_ cursor: inout JSONCursor) -> FormatSniffer.Finding {
+    guard cursor.accept(UInt8(ascii: "{")) else { return .syntax(.json, root: nil) }
     var seen: Set<String> = []
     repeat {
       guard cursor.next() == UInt8(ascii: "\""), let key = cursor.string(),

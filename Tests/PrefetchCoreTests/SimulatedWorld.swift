@@ -547,9 +547,15 @@ extension SimulatedWorld {
       switch source.documentRole {
       case nil: 1
       case .sitemap(let level): level + 1
-      case .page, .packageIndex, .moduleSource: nil
+      case .page, .packageIndex, .moduleSource, .checksums: nil
       }
     guard let level, generator.happens(60) else { return }
+    if generator.happens(30) {
+      let list = FurtherDocument.Role.checksums(ReleaseChecksums(folder: "v1"))
+      for url in WebURL.some("https://b.example/sums/\(level)") {
+        manifest.furtherDocuments.append(FurtherDocument(url: url, kind: list))
+      }
+    }
     for _ in 0..<Int.random(in: 1...4, using: &generator) {
       let number = Int.random(in: 0..<40, using: &generator)
       let host = ["a", "b", "c"].randomElement(using: &generator) ?? "a"

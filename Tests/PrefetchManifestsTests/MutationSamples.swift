@@ -1,4 +1,5 @@
 import PrefetchCore
+import PrefetchTestSupport
 import Testing
 
 /// Small valid documents for each reader, with the reader's special features.
@@ -9,7 +10,7 @@ enum MutationSamples {
     var documentRole: FurtherDocument.Role?
     var samples: [String]
 
-    var testDescription: String { format?.rawValue ?? "package index" }
+    var testDescription: String { format?.rawValue ?? "document with a role" }
   }
 
   static let all: [Row] =
@@ -19,10 +20,14 @@ enum MutationSamples {
       (.json, lock(.json)), (.packageLock, lock(.packageLock)), (.pylock, lock(.pythonLock)),
       (.pip, lock(.requirements)), (.goSum, lock(.goSums)),
       (.cargoLock, lock(.cargoLock)), (.uvLock, lock(.uvLock)), (.yarnLock, lock(.yarnLock)),
-      (.pnpmLock, lock(.pnpmLock)), (.bazelLock, lock(.bazelLock)),
+      (.pnpmLock, lock(.pnpmLock)), (.bazelLock, lock(.bazelLock)), (.releases, releases),
       (.lockfile, lockfiles),
     ].map { Row(format: $0, samples: $1) } + [
-      Row(documentRole: .packageIndex(requirement), samples: lock(.packageIndex))
+      Row(documentRole: .packageIndex(requirement), samples: lock(.packageIndex)),
+      Row(
+        documentRole: .checksums(ReleaseChecksums(folder: "v1", subject: "a.gz")),
+        samples: checksums + ["\(sha256)\n"]
+      ),
     ]
 
   private static let requirement = PackageRequirement(
@@ -79,6 +84,18 @@ enum MutationSamples {
     "https://a.example/y"
     """
   ]
+
+  private static let releases = ForgeText.allCases.flatMap { forge in
+    let assets = [
+      ForgeText.Asset("a.gz"), ForgeText.Asset("b.gz", number: 2, digest: sha256),
+      ForgeText.Asset("SHA256SUMS", number: 3),
+    ]
+    let release = ForgeText.Release("v1", assets)
+    let (api, site) = ("https://api.example/r", "https://a.example/dl")
+    return [
+      forge.list([release], api: api, site: site), forge.release(release, api: api, site: site),
+    ]
+  }
 
   private static let lists = [
     "# set\r\nhttps://a.example/x#sha256=\(sha256)\r\nb c.png\r\n\r\nhttps://a.example/y",

@@ -76,7 +76,7 @@ struct DoctorRules {
   private var needsNetwork: Bool {
     loaded.configuration.segments.contains { segment in
       var urls = segment.urls.compactMap(\.url)
-      if case .remote(let url)? = segment.manifest { urls.append(url) }
+      if let url = segment.manifestURL { urls.append(url) }
       return urls.contains { !$0.isOnThisMachine }
     }
   }

@@ -207,7 +207,7 @@ struct ExplainCommand: Command {
     in loaded: LoadedConfiguration
   ) -> Provenance {
     let declared = loaded.configuration.segments.first { $0.name == segment.name }
-    guard case .remote(let url)? = declared?.manifest else { return .local }
+    guard let url = declared?.manifestURL else { return .local }
     return TransportSecurity.isLocal(url.host) ? .local : .publicServer
   }
 

@@ -62,6 +62,10 @@ struct InitCommand: Command {
 
   private func text(for path: String) throws(CommandExit) -> InitialConfiguration {
     guard let origin = options.origin else { return (InitialConfigurationText.ofNothing, nil) }
+    if let address = try TypedURL.releases(origin, context) {
+      let list = InitialConfigurationText.List(location: address.text, releases: address)
+      return (InitialConfigurationText.of(list, plainHosts: []), list)
+    }
     if origin.contains("://") {
       guard let url = try TypedURL.read(origin, isKnown: false, context) else { return ("", nil) }
       let source = ManifestSource(bytes: .file(origin), base: nil, mime: nil, name: origin)
@@ -249,7 +253,7 @@ struct InitCommand: Command {
     let security = loaded.configuration.transportSecurity
     let now = context.clock.now().wall
     return loaded.configuration.segments.compactMap { segment -> WebURL? in
-      guard case .remote(let url)? = segment.manifest,
+      guard let url = segment.manifestURL,
         case .refused = security.effective.decide(url, for: .manifest, at: now)
       else { return nil }
       return try? WebURL(PlainHostName.undotted(url.string))

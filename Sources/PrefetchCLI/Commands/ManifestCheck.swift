@@ -17,10 +17,19 @@ struct ManifestCheck: Command {
       ? ManifestExpiry.required
       : try context.configuration(isRequired: false, allowsUnsetSecrets: true)
         .configuration.policy.manifestExpiry
+    if let releases = try TypedURL.releases(options.manifest, context) {
+      let configuration = try context.configuration(isRequired: false, allowsUnsetSecrets: true)
+        .configuration
+      let url = releases.url(base: configuration.defaults.api)
+      return try checkURL(DeclaredURL(url), keys, expiry, as: .releases)
+    }
     guard options.manifest.contains("://") else {
       return try checkFile(options.manifest, keys, expiry)
     }
-    return try checkURL(keys, expiry)
+    guard let declared = try TypedURL.read(options.manifest, isKnown: false, context) else {
+      return ExitStatus.usage.code
+    }
+    return try checkURL(declared, keys, expiry)
   }
 
   /// Returns the key itself, or the content of the file that holds it.
@@ -70,12 +79,11 @@ struct ManifestCheck: Command {
   }
 
   private func checkURL(
+    _ declared: DeclaredURL,
     _ keys: [String],
-    _ expiry: ManifestExpiry
+    _ expiry: ManifestExpiry,
+    as format: ManifestFormat? = nil
   ) throws(CommandExit) -> Int32 {
-    guard let declared = try TypedURL.read(options.manifest, isKnown: false, context) else {
-      return ExitStatus.usage.code
-    }
     let url = declared.url
     let visit = ManifestVisit(context: context)
     guard let bytes = try visit.body(of: url, digests: declared.digests) else {
@@ -83,7 +91,9 @@ struct ManifestCheck: Command {
     }
     var signature: [UInt8]?
     if !keys.isEmpty { signature = try visit.body(of: url.signatureFile) }
-    let source = ManifestFile.source(url.redacted, base: options.base ?? url)
+    var source = ManifestFile.source(url.redacted, base: options.base ?? url)
+    source.rules.format = format
+    source.page = PageHint(url)
     return conclude(unsafe Findings(bytes.span.bytes, source, signature, keys), expiry)
   }
 

@@ -208,6 +208,7 @@ struct RequestedItems {
     do {
       let bytes = try FileReading.readStandardInput(limit: 512 << 20)
       manifest = try unsafe ManifestReader.read(bytes.span.bytes, source: source)
+      manifest.furtherDocuments.removeAll(where: \.isOptional)
     } catch {
       let message =
         (error as? Failure)?.message ?? (error as? FileReading.Fault)?.reason ?? "\(error)"

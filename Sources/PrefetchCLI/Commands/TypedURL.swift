@@ -1,6 +1,18 @@
 import PrefetchCore
 
 enum TypedURL {
+  /// Returns the short address of a project's releases; nil for any other word.
+  static func releases(
+    _ word: String,
+    _ context: CommandContext
+  ) throws(CommandExit) -> ReleaseAddress? {
+    do throws(ReleaseAddress.Fault) {
+      return try ReleaseAddress(word)
+    } catch {
+      throw context.failed(.usage, "usage.bad-url", "`\(SafeText.line(word))` \(error.message)")
+    }
+  }
+
   /// Returns nil for a word that can only be an id; an invalid URL that is no id ends the command.
   static func read(
     _ word: String,

@@ -12,7 +12,7 @@ struct InitOptions: CommandOptions, Hashable {
     summary: "Write a configuration to begin with",
     paragraphs: [
       "Writes `prefetch.yaml` into this folder, with a comment at each key, and the most useful other keys commented out. `prefetch check` accepts the file, and `prefetch plan` shows what a run would do. The command never overwrites a file: it ends with 64, and with `--from` it shows the segment that you may add to that file.",
-      "`--from` takes a list of any manifest format, by its path or URL; runs read the list again each time. The segment of a lock file is called by its kind: `npm`, `wheels`, `crates`, `modules`. `--from` also takes the `Info.plist` of an app with the keys of the MAP SDK, and copies its segments, rules of transport security and pins. A license key is not copied; the file says how to give it.",
+      "`--from` takes a list of any manifest format, by its path, URL or short address (`github:OWNER/REPO`); runs read the list again each time. The segment of a lock file is called by its kind: `npm`, `wheels`, `crates`, `modules`. `--from` also takes the `Info.plist` of an app with the keys of the MAP SDK, and copies its segments, rules of transport security and pins. A license key is not copied; the file says how to give it.",
     ],
     options: [
       .value("from", \.origin, .file)

@@ -40,11 +40,19 @@ enum InitialConfigurationText {
     /// Number of items; nil if the list was not read.
     var items: Int?
     var tool: Tool?
+    var releases: ReleaseAddress?
 
     var segment: [String] {
       let count = items.map { "\(Amounts.count(Int64($0), "item")) now; " } ?? ""
       let base = base.map { "    base: \(scalar($0.string))   # URL of its folder" }
       let listLine = "    manifest: \(scalar(location))   # \(count)every run reads it again"
+      if let releases {
+        return [
+          "  - name: \(scalar(releases.project.last ?? "releases"))   # what reports call it",
+          listLine,
+          "    # select: { name: \"tool-@v.tar.gz\" }   # the newest version of all releases, by name",
+        ]
+      }
       guard let tool else {
         return [
           "  - name: files                        # what reports call it", listLine,

@@ -286,15 +286,17 @@ struct DeclaredItems {
     guard let digest = record.manifest else {
       return .failure(Failure(.storeDamaged, "its manifest is not stored"))
     }
-    let base = segment.base ?? record.manifestFinalURL.flatMap { try? WebURL($0) }
+    let address = record.manifestFinalURL.flatMap { try? WebURL($0) }
     var source = ManifestSource(
       bytes: .stored(digest),
-      base: base,
+      base: segment.base ?? address,
       mime: nil,
       name: record.manifestURL ?? segment.name,
       rules: segment.manifestRules
     )
+    source.address = address
     if segment.base == nil { source.requestedURL = url }
+    source.page = PageHint(url, known: record.documents.map(\.url))
     return read(digest, source, in: store)
   }
 
@@ -306,11 +308,13 @@ struct DeclaredItems {
   ) -> Result<Manifest, Failure> {
     guard case .success(var whole) = head, !whole.furtherDocuments.isEmpty else { return head }
     let stored = Dictionary((record?.documents ?? []).map { ($0.url, $0) }) { first, _ in first }
+    var digests = ReleaseDigests()
     var line = Array(whole.furtherDocuments.reversed())
     var seen: Set<String> = []
     while let further = line.popLast() {
       guard seen.insert(further.url.string).inserted else { continue }
       guard let store, let document = stored[further.url.string] else {
+        if further.isOptional { continue }
         return .failure(Failure(.storeDamaged, "its part `\(further.url.redacted)` is not stored"))
       }
       let baseURL = document.finalURL.flatMap { try? WebURL($0) } ?? further.url
@@ -321,15 +325,19 @@ struct DeclaredItems {
         name: further.url.redacted,
         rules: segment.manifestRules
       )
+      source.address = baseURL
       source.documentRole = further.kind
+      source.page = PageHint(further.url, known: stored.keys)
       switch read(document.digest, source, in: store) {
       case .success(let more):
-        whole.add(more)
+        whole.add(more, as: further.kind, &digests)
         line += more.furtherDocuments.reversed()
+      case .failure where further.isOptional: continue
       case .failure(let failure):
         return .failure(failure)
       }
     }
+    digests.join(&whole.entries)
     return .success(whole)
   }
 

@@ -56,7 +56,7 @@ struct PlainHTTPLints {
   private func mentions(of segment: Segment, at index: Int) -> [Mention] {
     let path = ValuePath([.key("segments"), .index(index)])
     var mentions: [Mention] = []
-    if case .remote(let url)? = segment.manifest {
+    if let url = segment.manifestURL {
       mentions.append(Mention(url: url, purpose: .manifest, path: path.appending(.key("manifest"))))
     }
     if segment.manifest != nil {

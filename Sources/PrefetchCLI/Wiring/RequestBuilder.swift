@@ -76,6 +76,9 @@ struct RequestBuilder {
     if declaration.publishing?.folder.isEmpty ?? false { declaration.publishing = nil }
     declaration.publishing?.goProxy = declaration.manifestRules.goProxy
     finish(&declaration.manifestRules, of: segment)
+    if case .remote(let url) = declaration.source {
+      declaration.manifestRules.hasCredentials = hasCredentials(for: url, declaration)
+    }
     declaration.network = segment.network.map { network($0, of: segment.name) }
     declaration.rate =
       [declaration.rate, segment.network?.rate].compactMap(\.self).filter { $0 < .max }.min()
@@ -84,6 +87,7 @@ struct RequestBuilder {
 
   private func source(of segment: Segment) -> SegmentDeclaration.Source {
     switch segment.manifest {
+    case .releases(let address): return .remote(address.url(base: segment.api))
     case .remote(let url):
       guard let format = segment.declaration.manifestRules.format,
         BundleForm(rawValue: format.rawValue) != nil
@@ -100,6 +104,17 @@ struct RequestBuilder {
     case .local(let path): return .file(path, isStream: SystemFiles.isStream(path))
     case nil: return .inline(Shared(entries(of: segment)))
     }
+  }
+
+  /// Whether requests to a manifest's server carry a token of its segment, a rule or netrc.
+  private func hasCredentials(for url: WebURL, _ declaration: SegmentDeclaration) -> Bool {
+    let connections = configuration.policy.connections
+    let rule = connections.rule(for: url, method: .get).map { connections.rules[$0] }
+    let fields =
+      declaration.headers + declaration.manifestHeaders
+      + (rule?.headers(for: .other, isFirstOrigin: true) ?? [])
+    return fields.contains { !RequestHeader.isHarmless($0.name) }
+      || netrc?.field(for: url.host) != nil
   }
 
   private func entries(of segment: Segment) -> EntryTable {
@@ -126,6 +141,7 @@ struct RequestBuilder {
     if segment.declaration.publishing?.layout == .cargo {
       rules.crateIndex = rules.crateIndex ?? Self.crateIndex
     }
+    if case .releases? = segment.manifest { rules.format = .releases }
     rules.machine = ThisMachine.platform()
     rules.behavior = segment.behavior ?? download.behavior
     rules.sources = download.sources

@@ -46,7 +46,7 @@ struct VariantLints {
   }
 
   private func urls(of segment: Segment) -> [(WebURL, [HeaderField])] {
-    if case .remote(let url)? = segment.manifest { return [(url, [])] }
+    if let url = segment.manifestURL { return [(url, [])] }
     return segment.urls.compactMap { entry in entry.url.map { ($0, entry.item.headers) } }
   }
 

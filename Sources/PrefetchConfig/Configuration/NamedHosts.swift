@@ -18,7 +18,7 @@ extension Configuration {
     var urls = [registration.url, analytics.endpoint].compactMap(\.self)
     for segment in segments {
       let declaration = segment.declaration
-      if case .remote(let url)? = segment.manifest { urls.append(url) }
+      if let url = segment.manifestURL { urls.append(url) }
       urls += segment.urls.compactMap(\.url) + declaration.alternates
       for entry in segment.urls { urls += entry.item.furtherURLs }
       urls += [

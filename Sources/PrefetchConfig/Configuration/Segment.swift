@@ -12,17 +12,30 @@ package struct Segment: Sendable {
   /// Keys that must sign the manifest; nil for those of the configuration.
   package var manifestKeys: [String]?
   package var adSpace: String?
+  /// Base of the API that a short address of releases means instead of the forge's own.
+  package var api: WebURL?
 
   package var name: String { declaration.name }
 
   package init() {}
+
+  /// Address of a remote manifest; nil for a local one and for inline items.
+  package var manifestURL: WebURL? {
+    switch manifest {
+    case .remote(let url): url
+    case .releases(let address): address.url(base: api)
+    case .local, nil: nil
+    }
+  }
 }
 
 extension Segment {
   static let table = ObjectType(Self(), name: "segment", shorthand: "name") {
     Field("name", \.declaration.name, .name)
       .help("Name of the segment in subscriptions and reports")
-    Field("manifest", \.manifest, .manifestLocation).help("Location of the list of its items")
+    Field("manifest", \.manifest, .manifestLocation).help(
+      "Location of the list of its items, or a short address such as `github:OWNER/REPO`"
+    )
     baseField
     Field(
       "urls",
@@ -164,6 +177,8 @@ extension Segment {
   }
 
   @FieldBuilder<Segment> private static var formatFields: [Field<Segment>] {
+    Field("api", \.api, .url)
+      .help("Base of the API that short addresses of releases mean, instead of the forge's own")
     Field("json", \.declaration.manifestRules.pointers, ManifestRules.Pointers.table)
       .help("Pointers into a JSON manifest of another format")
     Field("npm", \.declaration.manifestRules, ManifestRules.npm)
@@ -205,6 +220,16 @@ extension Segment {
         "a segment has either a `manifest` or `urls`, not both",
         hint: "make two segments of it",
         at: facts.keyNode(of: "urls")
+      )
+    }
+    if case .releases(let address)? = segment.manifest, facts.has("format"),
+      let format = segment.declaration.manifestRules.format, format != .releases
+    {
+      decoder.report(
+        "config.conflict",
+        "`\(address.text)` lists releases, and `format` says `\(format.rawValue)`",
+        hint: "leave `format` out",
+        at: facts.keyNode(of: "format")
       )
     }
     let declaration = segment.declaration

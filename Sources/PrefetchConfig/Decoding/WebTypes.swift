@@ -95,6 +95,8 @@ enum WebAddress {
 package enum ManifestLocation: Hashable, Sendable {
   case remote(WebURL)
   case local(String)
+  /// Releases of a project, whose address depends on the segment's `api`.
+  case releases(ReleaseAddress)
 }
 
 extension ValueType where Value == ManifestLocation {
@@ -110,7 +112,8 @@ extension ValueType where Value == ManifestLocation {
       }
       return location
     } encode: {
-      .string(WebURL.redacted($0.string))
+      if case .releases(let address) = $0 { return .string(address.text) }
+      return .string(WebURL.redacted($0.string))
     }
   }
 }
@@ -118,7 +121,9 @@ extension ValueType where Value == ManifestLocation {
 extension ManifestLocation {
   init(_ text: String, resolve: (String) -> String) throws(ValueComplaint) {
     guard !text.isEmpty else { throw ValueComplaint("an empty text is neither a URL nor a path") }
-    if WebAddress.isRemote(text) {
+    if let address = try Self.releases(text) {
+      self = .releases(address)
+    } else if WebAddress.isRemote(text) {
       let declared = try WebAddress.declared(text, base: nil)
       // A manifest changes, so that its digest cannot be declared in advance.
       guard declared.digests.isEmpty else {
@@ -133,8 +138,18 @@ extension ManifestLocation {
     }
   }
 
+  /// Returns nil for a text that is not meant as a short address of releases.
+  static func releases(_ text: String) throws(ValueComplaint) -> ReleaseAddress? {
+    do throws(ReleaseAddress.Fault) {
+      return try ReleaseAddress(text)
+    } catch {
+      throw ValueComplaint("`\(text)` \(error.message)", code: "config.bad-url")
+    }
+  }
+
   package var string: String {
     switch self {
+    case .releases(let address): address.text
     case .remote(let url): url.string
     case .local(let path): path
     }
@@ -218,6 +233,9 @@ extension ValueType where Value == String {
           at: node
         )
         return nil
+      }
+      if try ManifestLocation.releases(text.replacing("{segment}", with: "x")) != nil {
+        return text
       }
       guard WebAddress.isRemote(text) else {
         return decoder.resolver.resolve(text, in: node.source)

@@ -289,6 +289,7 @@ package struct TransferResponse: Sendable {
 
   var isTrouble: Bool {
     status >= 500 || RetryPolicy.isBusy(status) || headers.has(.retryAfter)
+      || status == 403 && RetryAfter.hasNoneLeft(headers)
   }
 }
 

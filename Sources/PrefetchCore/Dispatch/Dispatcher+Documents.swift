@@ -47,7 +47,8 @@ extension Dispatcher {
       isOriginChosen: !connections.addsHeaders || Self.isChosen(document, declaration),
       accept: document.furtherDocument?.accept,
       bypassesCaches: policy.refetchesAll,
-      isLookup: true
+      isLookup: true,
+      isReleaseAPI: declaration.isReleaseAPI(url)
     )
     let granted = policy.freshnessLimit.map { [Freshness.Lifetime.atMost($0)] } ?? []
     exchange.tierRequest = tierRequest([], granted)
@@ -86,6 +87,9 @@ extension Dispatcher {
     let index = documents[number].segment
     removeRequestedDocument(number)
     guard isWanted(document: number) else { return }
+    if documents[number].furtherDocument?.isOptional == true, halt == nil {
+      return passOver(document: number, Failure(.serverBusy, deferral.text()))
+    }
     segments[index].manifest.status = .skipped
     segments[index].deferral = deferral
     if showsLastGeneration(number) {
@@ -110,6 +114,7 @@ extension Dispatcher {
       discard(response)
       return settleManifestHalted(index)
     }
+    documents[number].link = PageHint.Link(response.headers.combined("Link"))
     let stored = documents[number].offered ?? documents[number].stored
     let body: StagedBody
     switch conclude(.document(number), response, Expectation(stored: stored?.validators)) {
@@ -168,6 +173,9 @@ extension Dispatcher {
   mutating func useStored(_ number: Int, status: ManifestResult.Status) {
     let index = documents[number].segment
     guard let stored = documents[number].stored else {
+      if documents[number].furtherDocument?.isOptional == true {
+        return passOver(document: number, Failure(.notFound, "no run has stored it"))
+      }
       return settleManifestFailure(index, segments[index].manifest.failure)
     }
     documents[number].bytes = .stored(stored.digest)
@@ -198,6 +206,9 @@ extension Dispatcher {
   /// Fails a document and so its manifest; the last good generation stays.
   mutating func fail(document number: Int, _ given: Failure) {
     let document = documents[number]
+    if document.furtherDocument?.isOptional == true {
+      return passOver(document: number, given)
+    }
     if segments[document.segment].lastList != nil {
       return settleManifestFailure(
         document.segment,
@@ -206,7 +217,11 @@ extension Dispatcher {
     }
     var failure = given
     if failure.code == .gone, !document.isSignature {
-      failure.message += "; correct its URL, or ask the publisher of the list"
+      let declaration = segments[document.segment].declaration
+      failure.message +=
+        document.url.map { declaration.isReleaseAPI($0) } == true
+        ? "; correct the name of the project or its tag, or give a token if it is private"
+        : "; correct its URL, or ask the publisher of the list"
     }
     if let url = document.url {
       switch document.role {

@@ -47,6 +47,7 @@ extension Dispatcher {
     let source = documents.source(
       of: number,
       in: segments[documents[number].segment].declaration,
+      known: segments[documents[number].segment].knownDocuments,
       maximumSize: request.policy.maximumManifestSize
     )
     guard let source else { return }
@@ -132,8 +133,12 @@ extension Dispatcher {
     documents[number].accepted?.generated = isSigned ? manifest.generated : nil
     segments[index].openDocuments -= 1
     let namer = documents[number].provenance
-    if !manifest.furtherDocuments.isEmpty { segments[index].hasFurtherDocuments = true }
+    // The list states the revisions of its checksum lists, so that they change with it only.
+    if !manifest.furtherDocuments.allSatisfy(\.isOptional) {
+      segments[index].hasFurtherDocuments = true
+    }
     for further in manifest.furtherDocuments {
+      if further.isUnproven, !segments[index].declaration.manifestKeys.isEmpty { continue }
       do throws(Failure) {
         guard try segments[index].documentCount.admit(further) else { continue }
       } catch {
@@ -147,7 +152,32 @@ extension Dispatcher {
       guard isWanted(document: number) else { return }
       requestDocument(child)
     }
-    guard isWanted(document: number), segments[index].openDocuments == 0 else { return }
+    // With parts, the last of them to be accepted completes the list.
+    guard documents[number].children.isEmpty, isWanted(document: number),
+      segments[index].openDocuments == 0
+    else { return }
+    judge(index)
+  }
+
+  /// Goes on without an optional document, whose failure must not hide the rest of the list.
+  mutating func passOver(document number: Int, _ failure: Failure) {
+    let index = documents[number].segment
+    if let staged = documents[number].staged { effects.append(.discard(staged)) }
+    documents[number].staged = nil
+    documents[number].accepted = nil
+    // The next run may have better luck.
+    segments[index].limitQuiet(until: nil)
+    let name = documents[number].url?.redacted ?? ""
+    documents[number].manifest = Manifest()
+    documents[number].manifest?.warnings = [
+      Diagnostic(
+        "manifest.checksums",
+        "`\(name)`: \(failure.message); the assets of its release are taken without it",
+        severity: .warning
+      )
+    ]
+    segments[index].openDocuments -= 1
+    guard segments[index].openDocuments == 0 else { return }
     judge(index)
   }
 
@@ -220,6 +250,17 @@ extension Dispatcher {
 }
 
 extension Manifest {
+  /// Adds a further document; digests of releases wait in `digests` until all assets are known.
+  package mutating func add(
+    _ other: Manifest,
+    as kind: FurtherDocument.Role?,
+    _ digests: inout ReleaseDigests
+  ) {
+    guard case .checksums(let list) = kind else { return add(other) }
+    warnings += other.warnings
+    digests.add(other.entries, of: list)
+  }
+
   package mutating func add(_ other: Manifest) {
     entries.append(contentsOf: other.entries)
     rejected += other.rejected

@@ -76,8 +76,13 @@ extension Dispatcher {
   }
 
   /// Records a result in its host's limits, and turns away queued jobs that must not ask it.
-  mutating func recordResult(_ result: TransferResult, _ step: Exchange.Step, of host: HostID) {
-    let news = wire.recordResult(result, step, of: host, now: now)
+  mutating func recordResult(
+    _ result: TransferResult,
+    _ step: Exchange.Step,
+    of host: HostID,
+    rateLimit: Duration?
+  ) {
+    let news = wire.recordResult(result, step, of: host, rateLimit: rateLimit, now: now)
     if let (until, failure) = news.broken {
       announce(
         .warned(

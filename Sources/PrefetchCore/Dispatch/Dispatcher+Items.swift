@@ -355,6 +355,7 @@ extension Dispatcher {
       isOriginChosen: !connections.addsHeaders
         || isOwn && segments[index].declaration.mayChooseServer(of: url),
       bypassesCaches: request.policy.refetchesAll,
+      isReleaseAPI: segments[index].declaration.isReleaseAPI(url),
       key: start.key
     )
   }

@@ -153,6 +153,10 @@ extension Dispatcher {
     wire.finished(job, on: host, result, at: now)
     if case .item(let item) = job { items.active(item).result.figures = result.figures }
     let (hop, isRetry) = (exchange.value.hop, exchange.value.isRetry)
+    let rateLimit: Duration? =
+      if case .success(let response) = result.outcome {
+        exchange.value.rateLimit(in: response, at: now.wall)
+      } else { nil }
     let jar = jar(of: job)
     if let jar { exchange.value.cookies = jar.value.cookies }
     let step = exchange.value.receive(
@@ -166,7 +170,7 @@ extension Dispatcher {
     if isRetry || !countResponse(result, of: job) {
       announceRequest(result, hop, isRetry: isRetry, of: job)
     }
-    recordResult(result, step, of: host)
+    recordResult(result, step, of: host, rateLimit: rateLimit)
     if case .document(let number) = job {
       documents[number].provenance = result.provenance(
         throughProxy: request.policy.connections.mayBeProxied

@@ -26,6 +26,7 @@ struct DocumentWork {
   var bytes: ManifestSource.Bytes?
   var staged: StagedBody?
   var mime: String?
+  var link = PageHint.Link.unstated
   var finalURL: WebURL?
   /// Record for the next run; a manifest is recorded with its segment instead.
   var accepted: DocumentRecord?
@@ -107,6 +108,10 @@ struct DocumentCount: Sendable {
       guard isNew else { return false }
       indexes += 1
       guard indexes <= 10_000 else { throw Self.surplus("10,000 packages") }
+    case .checksums:
+      guard isNew else { return false }
+      indexes += 1
+      guard indexes <= 10_000 else { throw Self.surplus("10,000 lists of checksums") }
     }
     return true
   }

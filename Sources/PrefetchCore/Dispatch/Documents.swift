@@ -43,7 +43,8 @@ struct Documents: RandomAccessCollection, MutableCollection {
     switch works[number].furtherDocument?.kind {
     case .packageIndex(let requirement):
       return !requirement.digests.contains { $0.algorithm.isTrustworthy }
-    case .moduleSource: return false
+    // A list of checksums that nothing proves is not requested at all.
+    case .moduleSource, .checksums: return false
     case .page, .sitemap, nil: return true
     }
   }
@@ -57,6 +58,7 @@ struct Documents: RandomAccessCollection, MutableCollection {
   func source(
     of number: Int,
     in declaration: SegmentDeclaration,
+    known: [String: DocumentRecord],
     maximumSize: Int64
   ) -> ManifestSource? {
     let document = works[number]
@@ -64,7 +66,7 @@ struct Documents: RandomAccessCollection, MutableCollection {
     let base: WebURL? =
       switch document.furtherDocument?.kind {
       case nil, .page: declaration.base ?? document.finalURL
-      case .sitemap, .packageIndex, .moduleSource: document.finalURL
+      case .sitemap, .packageIndex, .moduleSource, .checksums: document.finalURL
       }
     let path: String? = if case .file(let path) = bytes { path } else { nil }
     var source = ManifestSource(
@@ -75,6 +77,12 @@ struct Documents: RandomAccessCollection, MutableCollection {
       rules: declaration.manifestRules
     )
     source.address = document.finalURL
+    source.page = document.url.map { url in
+      if case .stored = bytes, document.offered == nil, document.link == .unstated {
+        return PageHint(url, known: known.keys)
+      }
+      return PageHint(url, link: document.link)
+    }
     if document.furtherDocument == nil, declaration.base == nil {
       source.requestedURL = document.url
     }
@@ -109,12 +117,14 @@ struct Documents: RandomAccessCollection, MutableCollection {
     var whole = works[index].manifest ?? Manifest()
     works[index].manifest = nil
     var provenance = works[index].provenance
+    var checksums = ReleaseDigests()
     for number in descendants(of: index) {
       guard let further = works[number].manifest else { continue }
       works[number].manifest = nil
-      whole.add(further)
+      whole.add(further, as: works[number].furtherDocument?.kind, &checksums)
       if works[number].provenance == .publicServer { provenance = .publicServer }
     }
+    checksums.join(&whole.entries)
     return (whole, provenance)
   }
 
@@ -175,6 +185,7 @@ struct Documents: RandomAccessCollection, MutableCollection {
     works[index].stored = stored
     works[index].offered = nil
     works[index].mime = nil
+    works[index].link = .unstated
     works[index].children = []
     works[index].signature = nil
     works[index].isDropped = false

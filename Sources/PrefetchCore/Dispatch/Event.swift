@@ -135,6 +135,8 @@ package struct ManifestSource: Sendable {
   package var base: WebURL?
   package var requestedURL: WebURL?
   package var address: WebURL?
+  /// Facts about the next page of a list that has pages; nil for a local file.
+  package var page: PageHint?
   package var mime: String?
   /// URL or path for messages, as the user knows it.
   package var name: String

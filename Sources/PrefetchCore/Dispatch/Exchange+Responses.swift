@@ -132,8 +132,12 @@ extension Exchange {
       }
       return step
     }
+    if let pause = rateLimit(in: response, at: context.now.wall) {
+      return busy(status, pause, policy: policy, context)
+    }
     if policy.retries.isBusy(status) {
-      return busy(status, response.headers[.retryAfter], policy: policy, context)
+      let pause = RetryAfter.pause(response.headers[.retryAfter], now: context.now.wall)
+      return busy(status, pause, policy: policy, context)
     }
     // A 416 with a body means that the part was the whole.
     if status == 416, response.body == nil, part.wasSent, dropPart() { return .request }
@@ -146,14 +150,23 @@ extension Exchange {
     return end(.responded(response), policy: policy, context)
   }
 
+  /// Returns the pause that a rate limit of the present hop demands; nil for other responses.
+  func rateLimit(in response: TransferResponse, at now: Instant) -> Duration? {
+    RetryAfter.rateLimit(
+      response.status,
+      response.headers,
+      atReleaseAPI: terms.isReleaseAPI && isAtFirstOrigin,
+      now: now
+    )
+  }
+
   /// Waits as long as a busy server demands, or defers the job if the run cannot wait so long.
   private mutating func busy(
     _ status: Int,
-    _ retryAfter: String?,
+    _ retryPause: Duration?,
     policy: RunPolicy,
     _ context: ReceptionContext
   ) -> Step {
-    let retryPause = RetryAfter.pause(retryAfter, now: context.now.wall)
     if let retryPause, retryPause > policy.retries.wait {
       let deferral = Deferral(rule: .retryAfter, until: context.now.wall + retryPause)
       return end(.deferred(deferral, status: status), policy: policy, context)

@@ -48,6 +48,8 @@ package struct Exchange: Sendable {
     let keepsBody: Bool
     /// Whether the request looks up what there is, rather than an item.
     let isLookup: Bool
+    /// Whether the first origin is an API of releases, which refuses with 403 for a time only.
+    let isReleaseAPI: Bool
     let holdsLicense: Bool
     /// Whether the configuration, the user or the origin itself chose the first origin.
     let isOriginChosen: Bool
@@ -97,6 +99,7 @@ package struct Exchange: Sendable {
     accept: String? = nil,
     bypassesCaches: Bool = false,
     isLookup: Bool = false,
+    isReleaseAPI: Bool = false,
     key: VarianceKey = VarianceKey()
   ) {
     terms = Terms(
@@ -115,6 +118,7 @@ package struct Exchange: Sendable {
       partialKey: partialKey,
       keepsBody: keepsBody,
       isLookup: isLookup,
+      isReleaseAPI: isReleaseAPI,
       holdsLicense: holdsLicense,
       isOriginChosen: isOriginChosen,
       key: key

@@ -68,6 +68,11 @@ package struct HostLimits: Sendable {
     }
   }
 
+  /// Records a response that refuses all requests to the host for a time.
+  package mutating func recordRateLimit(_ host: HostID, _ pause: Duration, now: Moment) {
+    shut(host, for: pause, now: now)
+  }
+
   /// Records a request without response, `isExhausted` if not retried; returns a new pause's end.
   ///
   /// The retries of an item count once; a host that stays busy counts too (`server_busy`).

@@ -192,17 +192,22 @@ struct Wire: Sendable {
     _ result: TransferResult,
     _ step: Exchange.Step,
     of host: HostID,
+    rateLimit: Duration? = nil,
     now: Moment
   ) -> HostNews {
     var news = HostNews()
     switch result.outcome {
     case .success(let response):
-      limits.recordResponse(
-        host,
-        status: response.status,
-        retryAfter: response.headers[.retryAfter],
-        now: now
-      )
+      if let rateLimit {
+        limits.recordRateLimit(host, rateLimit, now: now)
+      } else {
+        limits.recordResponse(
+          host,
+          status: response.status,
+          retryAfter: response.headers[.retryAfter],
+          now: now
+        )
+      }
       if case .failed(let failure, _) = step, failure.code == .serverBusy {
         recordFailure(failure, isExhausted: true, of: host, now, &news)
       }

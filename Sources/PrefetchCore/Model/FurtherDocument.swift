@@ -7,6 +7,8 @@ package struct FurtherDocument: Hashable, Sendable {
     case packageIndex(PackageRequirement)
     /// Bazel registry document with the source of a module; the digest is the document's.
     case moduleSource(ContentDigest)
+    /// List of checksums among the assets of a release; only adds digests to these assets.
+    case checksums(ReleaseChecksums)
   }
 
   package var url: WebURL
@@ -30,5 +32,32 @@ package struct PackageRequirement: Hashable, Sendable {
     self.project = project
     self.version = version
     self.digests = digests
+  }
+}
+
+/// List of checksums among the assets of a release, as the release describes it.
+package struct ReleaseChecksums: Hashable, Sendable {
+  /// Folder of the release's assets in a tree, which is its tag.
+  package var folder: String
+  /// The one asset that the list describes; nil for a list of several.
+  package var subject: String?
+  /// Digests of the list itself; empty if the release states none.
+  package var digests: [ExpectedDigest] = []
+
+  package init(folder: String, subject: String? = nil) {
+    self.folder = folder
+    self.subject = subject
+  }
+}
+
+extension FurtherDocument {
+  /// Whether the list of the manifest holds without this document.
+  package var isOptional: Bool {
+    if case .checksums = kind { true } else { false }
+  }
+
+  /// Whether the manifest states no digest of an optional document.
+  package var isUnproven: Bool {
+    if case .checksums(let list) = kind { list.digests.isEmpty } else { false }
   }
 }

@@ -20,4 +20,5 @@ package enum ManifestFormat: String, Hashable, Sendable, CaseIterable {
   case pnpmLock = "pnpm-lock"
   case bazelLock = "bazel-lock"
   case lockfile
+  case releases
 }

@@ -41,6 +41,8 @@ package struct ManifestRules: Hashable, Sendable {
   package var countPerCategory: Int?
   /// Whether a list may name other hosts although its format forbids it.
   package var mayCrossHosts = false
+  /// Whether requests to the manifest's server carry credentials of the configuration.
+  package var hasCredentials = false
   package var trustsModificationTimes = false
 
   package init() {}

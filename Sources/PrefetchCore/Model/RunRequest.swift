@@ -110,6 +110,16 @@ package struct SegmentDeclaration: Sendable {
     }
   }
 
+  /// Whether a URL is on the server whose API lists the releases of the segment.
+  func isReleaseAPI(_ url: WebURL) -> Bool {
+    guard manifestRules.format == .releases else { return false }
+    return switch source {
+    case .remote(let manifest): manifest.origin == url.origin
+    case .inline: excerptOf?.origin == url.origin
+    case .file: false
+    }
+  }
+
   func provenance(under policy: RunPolicy) -> Provenance {
     excerptOf.map {
       Provenance(servedFrom: $0, throughProxy: policy.connections.mayBeProxied)

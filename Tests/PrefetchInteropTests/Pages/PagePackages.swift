@@ -5,7 +5,7 @@
 enum PagePackages {
   static let scripts = [
     ("npm.py", npm), ("pip.py", wheel), ("go.py", module), ("bazel.py", archive),
-    ("cargo.py", crate),
+    ("cargo.py", crate), ("releases.py", releases),
   ]
 
   private static let npm = #"""
@@ -28,6 +28,31 @@ enum PagePackages {
         '': wanted, 'node_modules/greeting': {'version': '1.0.2', 'integrity': integrity,
             'resolved': 'https://registry.npmjs.org/greeting/-/greeting-1.0.2.tgz'}}},
         open('package-lock.json', 'w'), indent=2)
+    """#
+
+  private static let releases = #"""
+    import hashlib, json, os
+    origin = os.environ['origin'] + '/git.example.com'
+    site = 'https://git.example.com/acme/tool/releases/download/'
+    releases = []
+    for version, isPrerelease in (('2.0-rc1', True), ('1.10', False), ('1.9', False), ('1.8', False)):
+        folder = origin + '/acme/tool/releases/download/v' + version
+        os.makedirs(folder)
+        files = {'tool-%s-%s.tar.gz' % (version, system): 'tool %s for %s\n' % (version, system)
+                 for system in ('linux', 'mac')}
+        files['SHA256SUMS'] = ''.join('%s  %s\n' % (hashlib.sha256(text.encode()).hexdigest(), name)
+                                      for name, text in files.items())
+        for name, text in files.items():
+            open(folder + '/' + name, 'w').write(text)
+        day = '2026-0%s-01T00:00:00Z' % (9 - len(releases))
+        releases.append({'tag_name': 'v' + version, 'draft': False, 'prerelease': isPrerelease,
+            'published_at': day, 'assets': [
+                {'name': name, 'size': len(text), 'digest': None, 'updated_at': day,
+                 'browser_download_url': site + 'v%s/%s' % (version, name)}
+                for name, text in files.items()]})
+    folder = origin + '/api/v3/repos/acme/tool'
+    os.makedirs(folder)
+    json.dump(releases, open(folder + '/releases', 'w'))
     """#
 
   private static let wheel = #"""
