@@ -108,6 +108,7 @@ import Testing
     "analytics.queue": Reader(who: "the queue of events", read: analytics),
     "analytics.keep": Reader(who: "the queue of events", read: analytics),
     "analytics.metrics": Reader(who: "the recorder of events", read: analytics),
+    "lockfile": Reader(who: "the reader of lock files") { $0.configuration.lockfile },
     "accept": Reader(who: "the exit status of a run") { "\($0.configuration.accept)" },
     "registration.url": Reader(who: "the registrar", read: license),
     "registration.retry": Reader(who: "the registrar", read: license),

@@ -13,6 +13,7 @@ enum KeyGround {
     manifests: https://m.example/{segment}.json
     manifest_keys: [RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3]
     accept: [incomplete]
+    lockfile: /there/other.lock
     registration: {url: https://license.example/, retry: 5m}
     notify: {marker: ours}
     state: {dir: /there/state}

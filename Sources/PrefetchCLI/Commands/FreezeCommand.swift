@@ -60,14 +60,14 @@ struct FreezeCommand: Command {
     }
     try refuse(freezing)
     let changes = LockfileChanges(from: known, to: freezing.lockfile)
-    // Equal items in another order or form are written anew, too.
+    // Equal items in another order or form are written again, too.
     let isSame = path != "-" && (try? FileReading.read(path, limit: 1 << 30)) == freezing.text
     if !options.checks, !isSame { try write(freezing.text, to: path) }
     print(freezing, changes, path, isSame: isSame, isAfterRun: isAfterRun)
     return options.checks && !isSame ? ExitStatus.changes.code : ExitStatus.ok.code
   }
 
-  /// Returns the present lock; a damaged one that is written anew as a whole counts as none.
+  /// Returns the present lock; a damaged one that is replaced as a whole counts as none.
   private func known(
     _ path: String,
     _ loaded: LoadedConfiguration,

@@ -14,14 +14,13 @@ struct FreezeOptions: CommandOptions, Hashable {
     group: .everyday,
     summary: "Lock what is stored, so that runs refuse any other body",
     paragraphs: [
-      "The lock file has a line for each stored item: its segment, URL, size and SHA-256, and for a stream each of its files. Equal content makes equal bytes on every machine. It is `prefetch.lock` beside the configuration, or the file that `lockfile` names; with names of segments only their lines are written anew. If an item is not stored, nothing is written, and the command ends with 3. Ads, and segments with `store: false` or `head: true`, are left out.",
-      "While the file is there, a run takes an item of it only with that digest: another body is `drifted` (5), and what is stored stays. With `run --frozen` an item that the file does not name fails as `not_in_lockfile`, and no list is asked if every item is stored.",
-      "`--check` compares the file with the cache, asks no server, and ends with 2 if the file would change. `--update` runs with the lock lifted for items whose URL, or its last part, fits a GLOB, for all without one, and then writes the file.",
-      "The file is also a list: `manifest: prefetch.lock`, or `mirror prefetch.lock DIR`, takes exactly its items.",
+      "The lock file has a line for each stored item: its segment, URL, size and SHA-256, and for a stream each of its files. It is `prefetch.lock` beside the configuration, or what `lockfile` names; with SEGMENT only its lines are renewed. If an item is not stored, nothing is written (3). Ads, and segments with `store: false` or `head: true`, are left out.",
+      "While the file is there, a run takes only these bodies: another one is `drifted` (5), and what is stored stays. `run --frozen` takes only items of the file, and asks no list if all are stored.",
+      "`--check` compares the file with the cache and ends with 2 if it would change. `--update` lifts the lock for items whose URL, or its last part, fits a GLOB, runs, and writes the file. `mirror prefetch.lock DIR` takes exactly its items.",
     ],
     forms: ["[SEGMENT…]", "--check", "--update [GLOB…]"],
     options: [
-      .value("output", short: "o", \.output, .text.called("FILE").completed(by: .files))
+      .value("output", short: "o", \.output, .file.called("PATH"))
         .help("Write this file instead; `-` is standard output"),
       .flag("check", \.checks).help("Say what would change, and write nothing"),
       .flag("update", \.updates).help("Fetch what servers have now, then write the file"),
@@ -32,7 +31,6 @@ struct FreezeOptions: CommandOptions, Hashable {
     examples: [
       "prefetch freeze": "Lock everything that the last run has stored",
       "prefetch freeze --check": "See whether the cache still is what the file says",
-      "prefetch freeze --update 'debian-*.iso'": "Take new versions of some items",
     ],
     validate: { options in
       var diagnostics: [Diagnostic] = []

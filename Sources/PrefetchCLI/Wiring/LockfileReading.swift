@@ -118,7 +118,11 @@ extension CommandContext {
       return nil
     } catch {
       throw LockfileProblem(
-        diagnostic: Diagnostic("lockfile.unreadable", "`\(path)`: \(error.reason)")
+        diagnostic: Diagnostic(
+          "lockfile.unreadable",
+          "`\(path)`: \(error.reason)",
+          hint: "let this user read it, or name another file with `lockfile`"
+        )
       )
     }
     let placeholders = SecretPlaceholders(loaded.placeholders)

@@ -1,4 +1,4 @@
-/// What a lock file says about the entries of a table.
+/// Marks that a lock file leaves on the entries of a table.
 struct LockMarks: Hashable, Sendable {
   /// Reasons why entries are refused, by position.
   var faults: [Int: PlanReason] = [:]

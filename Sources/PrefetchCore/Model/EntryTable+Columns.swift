@@ -183,7 +183,8 @@ extension ManifestEntry {
   }
 
   private static func fitsColumn(_ digest: ExpectedDigest) -> Bool {
-    digest.algorithm == .sha256 && !digest.isOfLockfile && ContentDigest(bytes: digest.bytes)?.isNone == false
+    digest.algorithm == .sha256 && !digest.isOfLockfile
+      && ContentDigest(bytes: digest.bytes)?.isNone == false
   }
 
   private func fits(_ name: String?) -> Bool {

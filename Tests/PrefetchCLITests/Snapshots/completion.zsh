@@ -39,6 +39,7 @@ _prefetch() {
     'gc:Remove content that the cache need not keep'
     'serve:Serve the cache, or a folder, over HTTP on this machine'
     'publish:Make the published trees again, or switch one back'
+    'freeze:Lock what is stored, so that runs refuse any other body'
     'init:Write a configuration to begin with'
     'check:Validate the configuration without asking any server'
     'config:Print the effective configuration'
@@ -140,6 +141,7 @@ _prefetch() {
         '(--items)--items=[Report the changed items, or all]:WHICH:(changed all)' \
         '*--report=[Also write the report to this path, as text, json, ndjson, md, junit, prometheus or html; - is standard output, +PATH appends]:FORMAT=PATH:(text= json= ndjson= md= junit= prometheus= html=)' \
         '(--events)--events=[Write events as they happen, one JSON object a line, to a file or an open descriptor]:FD|FILE:_files' \
+        '(--frozen)--frozen[Take only what the lock file names]' \
         '(--no-hooks)--no-hooks[Start none of the configuration'\''s hooks]' \
         '(--accept)--accept=[Treat these outcomes as success\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
         '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
@@ -162,6 +164,7 @@ _prefetch() {
         '(--items)--items=[Report the changed items, or all]:WHICH:(changed all)' \
         '*--report=[Also write the report to this path, as text, json, ndjson, md, junit, prometheus or html; - is standard output, +PATH appends]:FORMAT=PATH:(text= json= ndjson= md= junit= prometheus= html=)' \
         '(--events)--events=[Write events as they happen, one JSON object a line, to a file or an open descriptor]:FD|FILE:_files' \
+        '(--frozen)--frozen[Take only what the lock file names]' \
         '(--no-hooks)--no-hooks[Start none of the configuration'\''s hooks]' \
         '(--accept)--accept=[Treat these outcomes as success\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
         '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
@@ -196,6 +199,7 @@ _prefetch() {
         '(--items)--items=[Report the changed items, or all]:WHICH:(changed all)' \
         '*--report=[Also write the report to this path, as text, json, ndjson, md, junit, prometheus or html; - is standard output, +PATH appends]:FORMAT=PATH:(text= json= ndjson= md= junit= prometheus= html=)' \
         '(--events)--events=[Write events as they happen, one JSON object a line, to a file or an open descriptor]:FD|FILE:_files' \
+        '(--frozen)--frozen[Take only what the lock file names]' \
         '(--no-hooks)--no-hooks[Start none of the configuration'\''s hooks]' \
         '(--accept)--accept=[Treat these outcomes as success\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
         '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
@@ -288,6 +292,15 @@ _prefetch() {
         '(--rollback)--rollback=[Show the previous generation of this segment'\''s tree again]:SEGMENT:_prefetch_segments' \
         '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
         '*:SEGMENT:_prefetch_segments' && ret=0
+      ;;
+    freeze)
+      _arguments -s -S $shared \
+        '(-o --output)-o+[Write this file instead; - is standard output]:FILE:_files' \
+        '(-o --output)--output=[Write this file instead; - is standard output]:FILE:_files' \
+        '(--check)--check[Say what would change, and write nothing]' \
+        '(--update)--update[Fetch what servers have now, then write the file]' \
+        '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
+        '*:SEGMENT|GLOB:_prefetch_segments' && ret=0
       ;;
     init)
       _arguments -s -S $shared \
@@ -448,6 +461,7 @@ _prefetch() {
         '(--items)--items=[Report the changed items, or all]:WHICH:(changed all)' \
         '*--report=[Also write the report to this path, as text, json, ndjson, md, junit, prometheus or html; - is standard output, +PATH appends]:FORMAT=PATH:(text= json= ndjson= md= junit= prometheus= html=)' \
         '(--events)--events=[Write events as they happen, one JSON object a line, to a file or an open descriptor]:FD|FILE:_files' \
+        '(--frozen)--frozen[Take only what the lock file names]' \
         '(--no-hooks)--no-hooks[Start none of the configuration'\''s hooks]' \
         '(--accept)--accept=[Treat these outcomes as success\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
         '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
@@ -469,6 +483,7 @@ _prefetch() {
         '(--items)--items=[Report the changed items, or all]:WHICH:(changed all)' \
         '*--report=[Also write the report to this path, as text, json, ndjson, md, junit, prometheus or html; - is standard output, +PATH appends]:FORMAT=PATH:(text= json= ndjson= md= junit= prometheus= html=)' \
         '(--events)--events=[Write events as they happen, one JSON object a line, to a file or an open descriptor]:FD|FILE:_files' \
+        '(--frozen)--frozen[Take only what the lock file names]' \
         '(--no-hooks)--no-hooks[Start none of the configuration'\''s hooks]' \
         '(--accept)--accept=[Treat these outcomes as success\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
         '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
@@ -492,6 +507,7 @@ _prefetch() {
         '(--items)--items=[Report the changed items, or all]:WHICH:(changed all)' \
         '*--report=[Also write the report to this path, as text, json, ndjson, md, junit, prometheus or html; - is standard output, +PATH appends]:FORMAT=PATH:(text= json= ndjson= md= junit= prometheus= html=)' \
         '(--events)--events=[Write events as they happen, one JSON object a line, to a file or an open descriptor]:FD|FILE:_files' \
+        '(--frozen)--frozen[Take only what the lock file names]' \
         '(--no-hooks)--no-hooks[Start none of the configuration'\''s hooks]' \
         '(--accept)--accept=[Treat these outcomes as success\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
         '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
@@ -529,7 +545,7 @@ _prefetch() {
     help)
       _arguments -s -S ${shared:#*--json*} \
         '(--all)--all[List every command, and the options that all commands share]' \
-        '::COMMAND|GROUP|exit-codes:(run plan mirror get path list status explain verify gc serve publish init check config schedule doctor pause resume lock unlock with-lock rm import log event manifest subscribe unsubscribe register notify network pins stats export env completion help everyday items events publisher machines exit-codes)' && ret=0
+        '::COMMAND|GROUP|exit-codes:(run plan mirror get path list status explain verify gc serve publish freeze init check config schedule doctor pause resume lock unlock with-lock rm import log event manifest subscribe unsubscribe register notify network pins stats export env completion help everyday items events publisher machines exit-codes)' && ret=0
       ;;
     esac
     ;;
