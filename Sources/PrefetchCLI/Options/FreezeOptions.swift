@@ -14,11 +14,11 @@ struct FreezeOptions: CommandOptions, Hashable {
     group: .everyday,
     summary: "Lock what is stored, so that runs refuse any other body",
     paragraphs: [
-      "The lock file has a line for each stored item: its segment, URL, size and SHA-256, and for a stream each of its files. It is `prefetch.lock` beside the configuration, or what `lockfile` names; with SEGMENT only its lines are renewed. If an item is not stored, nothing is written (3). Ads, and segments with `store: false` or `head: true`, are left out.",
-      "While the file is there, a run takes only these bodies: another one is `drifted` (5), and what is stored stays. `run --frozen` takes only items of the file, and asks no list if all are stored.",
-      "`--check` compares the file with the cache and ends with 2 if it would change. `--update` lifts the lock for items whose URL, or its last part, fits a GLOB, runs, and writes the file. `mirror prefetch.lock DIR` takes exactly its items.",
+      "The lock file has a line for each stored item: segment, URL, size and SHA-256; for a stream also each of its files. It is `prefetch.lock` beside the configuration, or what `lockfile` names. SEGMENT renews only its lines. If an item is not stored, nothing is written (3). Ads, and segments with `store: false` or `head: true`, are left out.",
+      "A run then takes only these bodies: another is `drifted` (5), and what is stored stays. `run --frozen` takes only these items, and asks no list if all are stored.",
+      "`--check` compares the file with the cache and ends with 2 if it would change. `--update` lifts the lock for items whose URL, or its last part, fits a GLOB, runs, and writes the file.",
     ],
-    forms: ["[SEGMENT…]", "--check", "--update [GLOB…]"],
+    forms: ["[SEGMENT…]", "--update [GLOB…]"],
     options: [
       .value("output", short: "o", \.output, .file.called("PATH"))
         .help("Write this file instead; `-` is standard output"),

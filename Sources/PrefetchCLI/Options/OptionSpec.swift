@@ -128,7 +128,7 @@ extension OptionSpec {
 
   static func wait(_ slot: @autoclosure @escaping Slot<OptionalArgument<Duration>?>) -> Self {
     optionalValue("wait", slot(), .duration)
-      .help("Wait for another run to end, at most this long, instead of ending with 75")
+      .help("Wait for another run, at most D, instead of ending with 75")
   }
 }
 

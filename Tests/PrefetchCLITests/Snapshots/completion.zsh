@@ -144,7 +144,7 @@ _prefetch() {
         '(--frozen)--frozen[Take only what the lock file names]' \
         '(--no-hooks)--no-hooks[Start none of the configuration'\''s hooks]' \
         '(--accept)--accept=[Treat these outcomes as success\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
-        '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
+        '(--wait)--wait=-[Wait for another run, at most D, instead of ending with 75]::D: ' \
         '*--allow=[Accept once a manifest that removes many items (mass-removal), is older than the stored one (rollback), or is another list than the mirror'\''s last (list-change)]:GUARD:(mass-removal rollback list-change)' \
         '(--shard)--shard=[Do part I of N, I from 0, or the part that SLURM, GitLab or Kubernetes gives to this job (env)]:I/N:(env)' \
         '*:SEGMENT:_prefetch_segments' && ret=0
@@ -167,7 +167,7 @@ _prefetch() {
         '(--frozen)--frozen[Take only what the lock file names]' \
         '(--no-hooks)--no-hooks[Start none of the configuration'\''s hooks]' \
         '(--accept)--accept=[Treat these outcomes as success\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
-        '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
+        '(--wait)--wait=-[Wait for another run, at most D, instead of ending with 75]::D: ' \
         '*--allow=[Accept once a manifest that removes many items (mass-removal), is older than the stored one (rollback), or is another list than the mirror'\''s last (list-change)]:GUARD:(mass-removal rollback list-change)' \
         '(--shard)--shard=[Do part I of N, I from 0, or the part that SLURM, GitLab or Kubernetes gives to this job (env)]:I/N:(env)' \
         '*:SEGMENT:_prefetch_segments' && ret=0
@@ -202,7 +202,7 @@ _prefetch() {
         '(--frozen)--frozen[Take only what the lock file names]' \
         '(--no-hooks)--no-hooks[Start none of the configuration'\''s hooks]' \
         '(--accept)--accept=[Treat these outcomes as success\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
-        '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
+        '(--wait)--wait=-[Wait for another run, at most D, instead of ending with 75]::D: ' \
         '*--allow=[Accept once a manifest that removes many items (mass-removal), is older than the stored one (rollback), or is another list than the mirror'\''s last (list-change)]:GUARD:(mass-removal rollback list-change)' \
         '(--shard)--shard=[Do part I of N, I from 0, or the part that SLURM, GitLab or Kubernetes gives to this job (env)]:I/N:(env)' \
         '*:LIST DIR:_files' && ret=0
@@ -290,16 +290,16 @@ _prefetch() {
     publish)
       _arguments -s -S $shared \
         '(--rollback)--rollback=[Show the previous generation of this segment'\''s tree again]:SEGMENT:_prefetch_segments' \
-        '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
+        '(--wait)--wait=-[Wait for another run, at most D, instead of ending with 75]::D: ' \
         '*:SEGMENT:_prefetch_segments' && ret=0
       ;;
     freeze)
       _arguments -s -S $shared \
-        '(-o --output)-o+[Write this file instead; - is standard output]:FILE:_files' \
-        '(-o --output)--output=[Write this file instead; - is standard output]:FILE:_files' \
+        '(-o --output)-o+[Write this file instead; - is standard output]:PATH:_files' \
+        '(-o --output)--output=[Write this file instead; - is standard output]:PATH:_files' \
         '(--check)--check[Say what would change, and write nothing]' \
         '(--update)--update[Fetch what servers have now, then write the file]' \
-        '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
+        '(--wait)--wait=-[Wait for another run, at most D, instead of ending with 75]::D: ' \
         '*:SEGMENT|GLOB:_prefetch_segments' && ret=0
       ;;
     init)
@@ -464,7 +464,7 @@ _prefetch() {
         '(--frozen)--frozen[Take only what the lock file names]' \
         '(--no-hooks)--no-hooks[Start none of the configuration'\''s hooks]' \
         '(--accept)--accept=[Treat these outcomes as success\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
-        '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
+        '(--wait)--wait=-[Wait for another run, at most D, instead of ending with 75]::D: ' \
         '*--allow=[Accept once a manifest that removes many items (mass-removal), is older than the stored one (rollback), or is another list than the mirror'\''s last (list-change)]:GUARD:(mass-removal rollback list-change)' \
         '(--shard)--shard=[Do part I of N, I from 0, or the part that SLURM, GitLab or Kubernetes gives to this job (env)]:I/N:(env)' \
         '*:NAME: ' && ret=0
@@ -486,7 +486,7 @@ _prefetch() {
         '(--frozen)--frozen[Take only what the lock file names]' \
         '(--no-hooks)--no-hooks[Start none of the configuration'\''s hooks]' \
         '(--accept)--accept=[Treat these outcomes as success\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
-        '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
+        '(--wait)--wait=-[Wait for another run, at most D, instead of ending with 75]::D: ' \
         '*--allow=[Accept once a manifest that removes many items (mass-removal), is older than the stored one (rollback), or is another list than the mirror'\''s last (list-change)]:GUARD:(mass-removal rollback list-change)' \
         '(--shard)--shard=[Do part I of N, I from 0, or the part that SLURM, GitLab or Kubernetes gives to this job (env)]:I/N:(env)' \
         '*:NAME:_prefetch_segments' && ret=0
@@ -510,7 +510,7 @@ _prefetch() {
         '(--frozen)--frozen[Take only what the lock file names]' \
         '(--no-hooks)--no-hooks[Start none of the configuration'\''s hooks]' \
         '(--accept)--accept=[Treat these outcomes as success\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
-        '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
+        '(--wait)--wait=-[Wait for another run, at most D, instead of ending with 75]::D: ' \
         '*--allow=[Accept once a manifest that removes many items (mass-removal), is older than the stored one (rollback), or is another list than the mirror'\''s last (list-change)]:GUARD:(mass-removal rollback list-change)' \
         '(--shard)--shard=[Do part I of N, I from 0, or the part that SLURM, GitLab or Kubernetes gives to this job (env)]:I/N:(env)' \
         ':: :' && ret=0
