@@ -132,7 +132,11 @@ struct Freezing {
     var digest = row.digest
     if facts.inventory.hasFiles(place), let record = try store.record(url: entry.url.string) {
       let key = segment.bundleRules.key(of: entry.url)
-      let files = record.files.filter { !$0.key.isEmpty && !$0.isReserved }
+      // A playlist stays reserved after the whole that it belongs to has arrived, unlike its pieces.
+      let hasRest = record.files.contains { $0.isReserved && $0.role != .document }
+      let files = record.files.filter { file in
+        !file.key.isEmpty && (!file.isReserved || !hasRest && file.role == .document)
+      }
       guard let own = files.first(where: { $0.key == key && $0.role == .document }) else {
         gaps.append(
           Gap(segment: segment.name, url: entry.url.string, reason: "its playlist is not stored")
