@@ -8,8 +8,20 @@ enum DocumentKind: Hashable, CaseIterable {
   case cargoLock, uvLock, yarnLock, pnpmLock, debianRelease, debianPackages
   case signature
   case poetryLock, pdmLock, pipfileLock, pyproject, pixiLock, condaLock, gemfileLock, composerLock
-  case releases, releaseChecksums
+  case releases, releaseChecksums, packageDates
   case nugetLock, terraformLock, flakeLock, denoLock, goMod, packageManifest
+}
+
+extension DocumentKind {
+  /// Whether a registry or forge publishes what such a document lists.
+  var isOfRegistry: Bool {
+    switch self {
+    case .packageLock, .packageIndex, .bazelLock, .goSum, .pip, .pylock, .cargoLock, .uvLock,
+      .yarnLock, .pnpmLock, .releases:
+      true
+    default: false
+    }
+  }
 }
 
 /// How documents of one kind are declared, named, recognized and read.
@@ -194,6 +206,12 @@ enum FormatTable {
       words: "the checksums of a release",
       syntax: .text,
       read: ReleaseChecksumList.read
+    ),
+    FormatRow(
+      kind: .packageDates,
+      words: "a package's document of an npm registry",
+      syntax: .json,
+      read: PackageDocument.read
     ),
     FormatRow(
       kind: .json,

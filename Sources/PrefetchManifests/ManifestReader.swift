@@ -76,7 +76,8 @@ package enum ManifestReader {
     let text = isMarked(bytes) ? bytes.extracting(droppingFirst: 3) : bytes
     guard let kind = try FormatDetection.kind(of: text, source: source) else { return Manifest() }
     guard let read = FormatTable.row(kind)?.read else { throw notRead(kind) }
-    let manifest = try read(text, source)
+    var manifest = try read(text, source)
+    manifest.document.isOfRegistry = kind.isOfRegistry
     return source.rules.isStrict ? strict(manifest) : manifest
   }
 

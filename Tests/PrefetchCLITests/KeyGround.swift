@@ -168,6 +168,9 @@ enum KeyGround {
       platform: [linux]
       select: {name: "tool-@v.tar.gz", newest: 2, order: semver}
       keep: 10
+      min_age: 2d
+      min_age_except: ["*.sig"]
+      age_from: published
       publish: {dir: /there/tree, layout: basename, link: copy, atomic: true, keep_generations: 3, times: server, mode: 0640, adopt: true}
       ttl: 2h
       max_stale: 2d

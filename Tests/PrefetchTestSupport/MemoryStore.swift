@@ -105,13 +105,17 @@ package final class MemoryStore: ContentStore {
       }
       return row
     }
-    return Inventory(
+    var inventory = Inventory(
       rows: rows.sorted { $0.item < $1.item },
       strongDigests: strong,
       variances: variances,
       holderSets: sets,
       segmentKeys: keys
     )
+    for row in inventory.rows {
+      inventory.sights[row.item] = content.url(of: row.item).flatMap { content.sights[$0] }
+    }
+    return inventory
   }
 
   package func stored(_ items: [Int64]) throws(Failure) -> [(any StoredResponse)?] {
@@ -170,6 +174,7 @@ package final class MemoryStore: ContentStore {
 /// Contents of a store as one value, so that a commit replaces it as a whole or not at all.
 private struct Content {
   var records: [String: ContentRecord] = [:]
+  var sights: [String: Sight] = [:]
   var members: [SegmentKey: Set<String>] = [:]
   var segments: [SegmentKey: SegmentRecord] = [:]
   var objects: [ContentDigest: [UInt8]] = [:]
@@ -223,6 +228,7 @@ private struct Content {
       segments[key] = nil
       members[key] = nil
     case .dated: break
+    case .sighted(let url, let sight): sights[url] = sight
     }
   }
 
@@ -253,6 +259,7 @@ private struct Content {
         let record = records.removeValue(forKey: url)
       else { continue }
       numbers[url] = nil
+      sights[url] = nil
       var content = RemovedContent(url: url, id: record.id, size: record.size)
       content.hadBody = record.digest != nil
       content.segments = [key]

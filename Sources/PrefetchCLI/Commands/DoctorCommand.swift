@@ -32,7 +32,12 @@ struct DoctorCommand: Command {
     ).diagnostics.map { Finding("proxy", $0.message) }
     if var locations = context.namedLocations(loaded) {
       if isLostMirror, context.shared.stateDirectory == nil { locations.state = locations.cache }
-      findings += DoctorFolders(loaded: loaded, locations: locations).findings
+      // A mirror's own check knows more.
+      let isCacheLost =
+        context.shared.cacheDirectory == nil && !FileReading.exists(locations.cache)
+        && (try? context.presence(loaded, locations, nil)) == .lost
+      findings +=
+        DoctorFolders(loaded: loaded, locations: locations, isCacheLost: isCacheLost).findings
       findings +=
         DoctorLower(
           locations: locations,

@@ -6,9 +6,11 @@ import PrefetchSystem
 struct DoctorFolders {
   let loaded: LoadedConfiguration
   let locations: CacheLocations
+  /// Whether past runs filled a cache that is not there.
+  var isCacheLost = false
 
   var findings: [DoctorFinding] {
-    var findings = [folder("cache", locations.cache)]
+    var findings = [isCacheLost ? lostCache : folder("cache", locations.cache)]
     if FileReading.exists(locations.cache), !locations.isUsedAlone,
       let objection = (try? NetworkFileSystem.objection(to: locations.cache)) ?? nil
     {
@@ -33,6 +35,14 @@ struct DoctorFolders {
       findings.append(folder("report", Self.parent(of: path)))
     }
     return findings
+  }
+
+  private var lostCache: DoctorFinding {
+    DoctorFinding(
+      "cache",
+      "\(locations.missingCache), and past runs filled one; mount the disk if one belongs there",
+      trouble: .io
+    )
   }
 
   private func folder(_ name: String, _ path: String) -> DoctorFinding {

@@ -74,13 +74,17 @@ struct ExplainCommand: Command {
       guard let store, let digest = record?.digest else { return false }
       return try store.storedSize(digest) != record?.size
     }
+    let sight = try context.reading { () throws(Failure) in
+      try store?.readInventory(of: [entry.recordURL]).sights.values.first
+    }
     let (decision, reason) = Planner.decide(
       entry,
       record: record,
       segment: segment,
       facts: judged,
       named: provenance,
-      isMissing: isLost
+      isMissing: isLost,
+      sight: sight
     )
     let failure = reason.failure(of: entry, segment: segment, policy: policy, now: now)
     let purpose = RequestPurpose(itemType: entry.type)
@@ -103,6 +107,21 @@ struct ExplainCommand: Command {
       now: now,
       bodies: store?.bodyPaths ?? locations.bodies
     )
+    if let lock = builder.lockfile?.segment(segment.name) {
+      let isNamed = lock.items.position(of: URLKey(entry.url.string)) != nil
+      facts.rules.append(
+        RuleVerdict(
+          "lockfile",
+          isNamed ? .applies : .silent,
+          isNamed
+            ? "the lock file pins the body"
+            : "the lock file does not name the item; only `--frozen` refuses it for that"
+        )
+      )
+    }
+    if let gate = AgeGate(segment, policy, at: now) {
+      facts.rules.append(gate.verdict(on: entry, AgeGate.Past(record, sight)))
+    }
     facts.progress = ItemProgress.byURL(inCache: locations.cache)[url.string]
     facts.grants = grants(entry, declared.map(\.segment), policy)
     if let store {

@@ -79,6 +79,8 @@ struct Freezing {
       gaps.append(Gap(segment: segment.name, reason: failure.message))
       return
     }
+    var segment = segment
+    segment.age.complete(under: manifest)
     let selection = ManifestSelection(segment.manifestRules)
     for entry in selection.apply(to: manifest.rejected) where entry.isRequired {
       gaps.append(Gap(segment: segment.name, url: entry.url, reason: entry.failure.message))
@@ -86,7 +88,7 @@ struct Freezing {
     var locked = LockedSegment(name: segment.name)
     locked.list = listDigest(segment, record)
     var (items, pieces): ([ManifestEntry], [LockedPiece]) = ([], [])
-    let entries = selection.apply(to: manifest.entries)
+    let entries = selection.select(from: manifest.entries, of: segment, facts).entries
     for position in entries.indices {
       try lock(position, of: entries, segment, &items, &pieces)
     }

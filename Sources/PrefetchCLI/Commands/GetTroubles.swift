@@ -60,7 +60,8 @@ struct GetTroubles {
   }
 
   mutating func add(_ deferral: Deferral, _ reason: String, of url: WebURL) {
-    let more = reason.isEmpty || reason == deferral.rule.rawValue ? "" : ": \(reason)"
+    let isSaid = reason.isEmpty || reason == deferral.rule.rawValue || deferral.rule == .age
+    let more = isSaid ? "" : ": \(reason)"
     add(
       url.redacted,
       "item.deferred",

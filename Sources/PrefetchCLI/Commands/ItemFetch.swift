@@ -161,7 +161,12 @@ struct ItemFetch {
   ) throws(Failure) -> [Bool] {
     var hasSucceeded = [Bool](repeating: false, count: items.count)
     let unmet = Set(
-      report.items.lazy.filter { $0.failure != nil || $0.outcome == .deferred }.map(\.url)
+      report.items.lazy.filter { item in
+        // While a newer body is too young, the stored one is right.
+        let isOlder = item.deferral?.rule == .age && item.isUsable
+        return item.failure != nil || item.outcome == .deferred && !isOlder
+      }
+      .map(\.url)
     )
     for items in chosen { for item in items { hasSucceeded[item] = true } }
     for (segment, numbers) in zip(report.segments, chosen) {

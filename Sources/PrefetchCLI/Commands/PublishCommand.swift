@@ -153,7 +153,9 @@ struct PublishCommand: Command {
     )
     guard case .success(var manifest) = whole else { return whole }
     let selection = ManifestSelection(segment.manifestRules)
-    let (entries, newest) = selection.select(from: manifest.entries)
+    var segment = segment
+    segment.age.complete(under: manifest)
+    let (entries, newest) = selection.select(from: manifest.entries, of: segment, facts)
     if case .file = segment.source {
       let objection = ManifestGuard.objection(
         to: manifest,

@@ -197,9 +197,11 @@ struct VerifyCommand: Command {
     guard trees.checked > 0 || trees.badCount > 0 else { return text }
     text += "; \(Amounts.count(Int64(trees.checked), "published file")) looked at, "
     text += "\(trees.badCount) not as published"
-    let isMended =
-      options.repairs && (!trees.gone.isEmpty || trees.bad.contains { $0.problem != .foreign })
-    return isMended ? text + ", which the next run makes again" : text
+    guard options.repairs else { return text }
+    let foreign = trees.bad.count { $0.problem == .foreign }
+    if foreign == 0, trees.badCount > 0 { return text + ", which the next run makes again" }
+    let mended = trees.badCount - foreign
+    return mended > 0 ? text + ", \(mended) of which the next run makes again" : text
   }
 
   private func print(_ found: Findings) {

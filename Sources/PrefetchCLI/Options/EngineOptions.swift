@@ -16,6 +16,7 @@ enum GuardException: String, Hashable, Sendable, CaseIterable {
   case massRemoval = "mass-removal"
   case rollback
   case listChange = "list-change"
+  case age
 }
 
 enum ShardWish: Hashable, Sendable {
@@ -75,7 +76,7 @@ extension EngineOptions {
     .wait(\.wait),
     .commaList("allow", \.allowed, .word.called("GUARD"), isRepeatable: true)
       .help(
-        "Accept once a manifest that removes many items (`mass-removal`), is older than the stored one (`rollback`), or is another list than the mirror's last (`list-change`)"
+        "Accept once a manifest that removes many items (`mass-removal`), is older than the stored one (`rollback`), or is another list than the mirror's last (`list-change`); `age` takes bodies below `min_age`"
       ),
     .value("shard", \.shard, .shard)
       .help(

@@ -105,8 +105,10 @@ struct MonitoringLine: Hashable {
     verdict = worst ?? .ok
     let reasons = findings.filter { $0.verdict == worst }.map(\.text)
     let more = reasons.count > 1 ? ", and \(reasons.count - 1) more" : ""
-    let count = Amounts.count(Int64(segments.count), "segment")
-    text = reasons.first.map { $0 + more } ?? "\(count) as declared"
+    let deferred = segments.count { $0.state == .deferred }
+    let count = Amounts.count(Int64(segments.count - deferred), "segment")
+    let waiting = deferred > 0 ? ", \(deferred) deferred" : ""
+    text = reasons.first.map { $0 + more } ?? "\(count) as declared\(waiting)"
     let successes = segments.compactMap(\.lastSuccess)
     guard !segments.isEmpty else { return }
     let oldest = successes.count == segments.count ? successes.min() : nil

@@ -115,6 +115,7 @@ struct DeclaredItems {
       }
       var segment = segment
       segment.maximumFileSize = segment.maximumFileSize(under: manifest, builder.policy)
+      segment.age.complete(under: manifest)
       if let limits = manifest.network {
         segment.network = builder.network(segment.network, narrowedBy: limits, of: segment.name)
       }
@@ -308,7 +309,7 @@ struct DeclaredItems {
   ) -> Result<Manifest, Failure> {
     guard case .success(var whole) = head, !whole.furtherDocuments.isEmpty else { return head }
     let stored = Dictionary((record?.documents ?? []).map { ($0.url, $0) }) { first, _ in first }
-    var digests = ReleaseDigests()
+    var supplements = ListSupplements()
     var line = Array(whole.furtherDocuments.reversed())
     var seen: Set<String> = []
     while let further = line.popLast() {
@@ -330,14 +331,14 @@ struct DeclaredItems {
       source.page = PageHint(further.url, known: stored.keys)
       switch read(document.digest, source, in: store) {
       case .success(let more):
-        whole.add(more, as: further.kind, &digests)
+        whole.add(more, as: further.kind, &supplements)
         line += more.furtherDocuments.reversed()
       case .failure where further.isOptional: continue
       case .failure(let failure):
         return .failure(failure)
       }
     }
-    digests.join(&whole.entries)
+    supplements.join(&whole.entries)
     return .success(whole)
   }
 

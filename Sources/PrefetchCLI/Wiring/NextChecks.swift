@@ -29,10 +29,7 @@ struct NextChecks {
         facts: facts
       )
       let needsRequest = fragment.steps.contains { step in
-        switch step.decision {
-        case .fetch, .update, .revalidate: true
-        case .keep, .describe, .fail: false
-        }
+        step.decision.needsRequest || step.decision == .wait
       }
       guard !needsRequest, fragment.quietUntil > facts.now, fragment.quietUntil < .distantFuture
       else {

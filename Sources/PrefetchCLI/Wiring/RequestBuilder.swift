@@ -47,6 +47,7 @@ struct RequestBuilder {
     policy.maximumFileSize = narrowed(policy.maximumFileSize)
     policy.allowsMassRemoval = engine.allowed.contains(.massRemoval)
     policy.allowsListChange = engine.allowed.contains(.listChange)
+    policy.allowsYoung = engine.allowed.contains(.age)
     policy.allowsRollback = engine.allowed.contains(.rollback)
     policy.revalidatesAll = engine.revalidatesAll
     policy.refetchesAll = engine.refetchesAll
@@ -145,6 +146,10 @@ struct RequestBuilder {
     rules.machine = ThisMachine.platform()
     rules.behavior = segment.behavior ?? download.behavior
     rules.sources = download.sources
+    let age = segment.declaration.age
+    rules.asksDates =
+      age.minimum > .zero && age.basis != .seen && !engine.allowed.contains(.age)
+      && segment.declaration.isStored
     rules.categories = download.categories
     rules.countPerCategory =
       [download.countPerCategory, publisher?.countPerCategory].compactMap(\.self).min()

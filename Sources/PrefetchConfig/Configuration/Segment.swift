@@ -104,6 +104,12 @@ extension Segment {
       .help("Selection of the newest versions by their names")
     Field("keep", \.declaration.manifestRules.kept, .integer(1...1_000_000))
       .help("Number of the newest items to keep")
+    Field("min_age", \.declaration.age.minimum, .duration)
+      .help("Age that a new body must have before it is taken")
+    Field("min_age_except", \.declaration.age.exceptions, .list(of: .text.nonEmpty))
+      .help("Patterns of items that are taken at any age")
+    Field("age_from", \.declaration.age.basis, .choice())
+      .help("What an age counts from: the date in the list, or the run that first saw the body")
     Field("publish", \.declaration.publishing, PublishingRules.table)
       .help("Folder in which its items appear under their names")
   }
@@ -257,6 +263,14 @@ extension Segment {
         "`head: true` brings no body that could be stored",
         hint: "set `store: false`, or leave `store` out",
         at: facts.keyNode(of: "head")
+      )
+    }
+    if facts.has("min_age"), !isStored {
+      decoder.report(
+        "config.conflict",
+        "a segment that stores nothing has no body whose age could count",
+        hint: "leave `min_age` out",
+        at: facts.keyNode(of: "min_age")
       )
     }
     if facts.has("publish"), !isStored {

@@ -339,6 +339,8 @@ package enum StoreChange: Sendable {
   case forget(SegmentKey)
   /// Records the newest `Date` that a server sent.
   case dated(Instant)
+  /// Records the first sight of a body at a URL whose record exists.
+  case sighted(String, Sight)
 
   package var bodies: [StagedBody] {
     switch self {
@@ -346,7 +348,7 @@ package enum StoreChange: Sendable {
     case .store(_, let body, let others, _): (body.map { [$0] } ?? []) + others
     case .segment(_, let manifest): manifest.map { [$0] } ?? []
     case .documents(_, _, let bodies): bodies
-    case .confirm, .join, .joinNew, .leave, .evict, .forget, .dated: []
+    case .confirm, .join, .joinNew, .leave, .evict, .forget, .dated, .sighted: []
     }
   }
 }

@@ -68,6 +68,7 @@ package enum NextStep {
     "item.unknown": "`prefetch list` shows the items that are known",
     "log.open": "name another `--log-file`, or make its folder",
     "log.unknown": "`prefetch list` and `prefetch status` show the known ones",
+    "manifest.dates": "try again later, or set `age_from: seen`",
     "manifest.checksums": "ask the publisher of the release, or try again later",
     "manifest.expired": "build or sign it again with a later `--expires`",
     "manifest.folder": "name the folder that holds the files",

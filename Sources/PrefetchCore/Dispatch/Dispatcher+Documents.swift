@@ -11,6 +11,7 @@ extension Dispatcher {
     if documents.usesStoredLists(of: index), document.stored != nil {
       return useStored(number, status: .skipped)
     }
+    if beginDateLookup(number) { return }
     if beginPageLookup(number) { return useStored(number, status: .skipped) }
     let policy = request.policy
     let refusal = policy.refusal(of: url, for: .manifest, named: document.namer, at: now.wall)

@@ -169,12 +169,19 @@ extension Dispatcher {
     segments[index].limitQuiet(until: nil)
     let name = documents[number].url?.redacted ?? ""
     documents[number].manifest = Manifest()
+    let isOfDates = documents[number].furtherDocument?.datedVersions != nil
     documents[number].manifest?.warnings = [
-      Diagnostic(
-        "manifest.checksums",
-        "`\(name)`: \(failure.message); the assets of its release are taken without it",
-        severity: .warning
-      )
+      !isOfDates
+        ? Diagnostic(
+          "manifest.checksums",
+          "`\(name)`: \(failure.message); the assets of its release are taken without it",
+          severity: .warning
+        )
+        : Diagnostic(
+          "manifest.dates",
+          "`\(name)`: \(failure.message); the age of its files counts from their first sight",
+          severity: .warning
+        )
     ]
     segments[index].openDocuments -= 1
     guard segments[index].openDocuments == 0 else { return }
@@ -219,6 +226,20 @@ extension Dispatcher {
     return true
   }
 
+  /// Looks into the store before a registry is asked for the dates of a package.
+  mutating func beginDateLookup(_ number: Int) -> Bool {
+    guard documents[number].furtherDocument?.datedVersions != nil,
+      case .none = documents[number].lookup
+    else { return false }
+    documents[number].lookup = .reading
+    if documents[number].stored != nil, !request.policy.refetchesAll {
+      useStored(number, status: .skipped)
+    } else {
+      withInventory(.page(document: number))
+    }
+    return true
+  }
+
   /// Keeps a stored index page until the inventory is here; nil if the page is lost.
   mutating func pageRead(_ number: Int, _ page: Manifest?) {
     documents[number].manifest = page
@@ -232,7 +253,18 @@ extension Dispatcher {
     documents[number].lookup = .done
     let page = documents[number].manifest
     documents[number].manifest = nil
-    if let page, isStored(page, of: index) { return acceptManifest(page, of: number) }
+    if let versions = documents[number].furtherDocument?.datedVersions {
+      let lacking = versions.filter { version in
+        let row = facts.inventory.position(of: version.url.string)
+        return row.map { !isUsable(facts.inventory.rows[$0]) } ?? true
+      }
+      let dated = page?.entries ?? EntryTable()
+      if lacking.allSatisfy({ dated.position(of: URLKey($0.url.string)) != nil }) {
+        return acceptManifest(page ?? Manifest(), of: number)
+      }
+    } else if let page, isStored(page, of: index) {
+      return acceptManifest(page, of: number)
+    }
     documents[number].bytes = nil
     documents[number].finalURL = nil
     documents[number].accepted = nil
@@ -250,15 +282,18 @@ extension Dispatcher {
 }
 
 extension Manifest {
-  /// Adds a further document; digests of releases wait in `digests` until all assets are known.
+  /// Adds a further document; what it says of entries waits in `supplements` until all are known.
   package mutating func add(
     _ other: Manifest,
     as kind: FurtherDocument.Role?,
-    _ digests: inout ReleaseDigests
+    _ supplements: inout ListSupplements
   ) {
-    guard case .checksums(let list) = kind else { return add(other) }
+    switch kind {
+    case .checksums(let list): supplements.digests.add(other.entries, of: list)
+    case .dates: supplements.dates.add(other.entries)
+    case .page, .sitemap, .packageIndex, .moduleSource, nil: return add(other)
+    }
     warnings += other.warnings
-    digests.add(other.entries, of: list)
   }
 
   package mutating func add(_ other: Manifest) {

@@ -70,7 +70,7 @@ extension Dispatcher {
     guard !request.policy.refetchesAll else { return false }
     switch work.step.decision {
     case .fetch, .update: return true
-    case .keep, .describe, .revalidate, .fail: return false
+    case .keep, .describe, .revalidate, .wait, .fail: return false
     }
   }
 
@@ -135,7 +135,7 @@ extension Dispatcher {
     switch items[item].step.decision {
     case .describe, .fail:
       decideWithoutRequest(item)
-    case .keep, .revalidate, .fetch, .update:
+    case .keep, .revalidate, .fetch, .update, .wait:
       guard halt == nil else {
         leaveWire(.item(item))
         return settleItemHalted(item)
@@ -301,6 +301,13 @@ extension Dispatcher {
       draft.tierRequest = tierRequest(work.digests, granted(work))
     }
     let isCandidate = work.record?.value.digest == nil && adoptable(item) != nil
+    if items[item].step.age == .open, draft.method == .get {
+      // Nothing in a head would tell a body without tag and date from the stored one.
+      let isUnmarked = work.record.map { $0.value.digest != nil && $0.value.validators.isEmpty }
+      if isUnmarked != true { draft.beginWithHead() }
+      // Another cache may have a body that this segment still waits for.
+      draft.tierRequest = nil
+    }
     if isImported, isRevalidated || isCandidate, isStored(item), draft.part.kept == nil {
       draft.beginWithHead()
     }

@@ -38,15 +38,20 @@ extension Dispatcher {
   }
 
   mutating func judge(_ index: Int) {
-    if isOtherList(index), !hasInventory {
+    if isOtherList(index) || selectsByAge(index), !hasInventory {
       return withInventory(.judge(segment: index))
     }
     let (manifest, provenance) = documents.wholeManifest(index)
     segments[index].provenance = provenance
+    segments[index].declaration.age.complete(under: manifest)
     let segment = segments[index]
     segments[index].manifest.warnings = manifest.warnings
     let selection = ManifestSelection(segment.declaration.manifestRules)
-    let (entries, newest) = selection.select(from: manifest.entries)
+    let (entries, newest) = selection.select(
+      from: manifest.entries,
+      of: segment.declaration,
+      facts
+    )
     let objection =
       ManifestGuard.objection(
         to: manifest,

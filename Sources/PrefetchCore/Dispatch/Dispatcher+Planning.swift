@@ -270,7 +270,7 @@ extension Dispatcher {
       hasTwin = known.map { $0.item >= 0 && !items[Int($0.item)].step.isKept } ?? false
     }
     if settleIfOwnedByUnselected(step, of: index, collecting: &earlierVariants) { return }
-    if halt == nil, step.decision != .keep,
+    if halt == nil, step.decision != .keep, step.decision != .wait,
       step.decision != .describe || request.mode.keepsSegments,
       !request.mode.probes || needsProbe(step, of: index)
     {
@@ -345,6 +345,7 @@ extension Dispatcher {
       }
       guard let failure = planFailure(of: item) else { return settleItem(item) }
       fail(item, failure)
+    case .wait: settleYoung(item)
     case .fetch, .update, .revalidate:
       let itemDeferral = segments[index].deferralOfAll ?? deferral(of: .item(item))
       if halt == nil, let deferral = itemDeferral {

@@ -28,6 +28,8 @@ extension Dispatcher {
         if let record = work.record?.value, refusesStored(item, record) { return }
         let isUsersFile = work.record?.value.digest == nil
         keep(item, isUsersFile ? Self.isUsersFile : "the server's validators are unchanged")
+      } else if let young = youngBody(item, response) {
+        return settleYoung(item, young)
       } else if let failure = sizeFailure(item, response) {
         // A run would end its transfer at the head.
         work.reportedSize = nil

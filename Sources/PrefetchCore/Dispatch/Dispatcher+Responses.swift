@@ -172,6 +172,7 @@ extension Dispatcher {
     if yieldsToEarlierVariant(item, response, by: selecting) { return }
     guard let exchange = work.exchange else { return }
     if exchange.value.method == .head, !requestsHeadOnly(item) {
+      if items[item].step.age == .open { return ageHeadReceived(item, response, exchange) }
       return headReceived(item, response, exchange)
     }
     // The tier sent the whole body, so the origin's partial body is useless.
@@ -194,6 +195,10 @@ extension Dispatcher {
     switch conclude(.item(item), response, expected) {
     case .confirmed: keepConfirmedBody(item, response)
     case .body(let body):
+      if let deferral = ageDeferral(item, response, body) {
+        discard(response)
+        return settleYoung(item, deferral)
+      }
       if let objection = storeObjection(to: response.headers, in: work.judgingSegments) {
         discard(response)
         return refuseBody(of: item, objection)
@@ -205,7 +210,7 @@ extension Dispatcher {
     }
   }
 
-  private mutating func headReceived(
+  mutating func headReceived(
     _ item: Int,
     _ response: TransferResponse,
     _ exchange: ExchangeBox
@@ -284,7 +289,7 @@ extension Dispatcher {
     return expected
   }
 
-  private mutating func keepConfirmedBody(_ item: Int, _ response: TransferResponse) {
+  mutating func keepConfirmedBody(_ item: Int, _ response: TransferResponse) {
     let work = items.active(item)
     guard let record = work.record, !refusesStored(item, record.value) else { return }
     if isEvicted(record) { return requestAgain(item, withSize: record.value.size) }

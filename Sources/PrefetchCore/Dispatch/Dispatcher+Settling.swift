@@ -70,6 +70,11 @@ extension Dispatcher {
     work.result.outcome = .deferred
     work.result.deferral = deferral
     work.result.reason = reason ?? deferral?.rule.rawValue ?? "interrupted"
+    if deferral?.rule == .age, work.result.isUsable {
+      // The older body is as good as before.
+      work.result.isRequired = false
+      work.optionalIn = work.segments
+    }
     if !work.result.isUsable { work.result.state = deferral?.rule == .paused ? .paused : .idle }
   }
 

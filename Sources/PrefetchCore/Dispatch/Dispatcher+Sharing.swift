@@ -65,6 +65,13 @@ extension Dispatcher {
       refuseVariant(conflict)
       return true
     }
+    // Only one of both waits for the age of the body.
+    if known >= 0,
+      items[known].step.age != step.age
+        || (items[known].step.decision == .wait) != (step.decision == .wait)
+    {
+      return false
+    }
     // A stale copy that the first segment accepts may be too old for this one.
     if known >= 0, items[known].state == .settled, settled.source(of: known) == .stale,
       staleBound(of: index) < staleBound(of: Int(mention.segment))

@@ -41,7 +41,7 @@ extension Dispatcher {
   private mutating func simplePreparation(of item: Int) -> Preparation? {
     let step = items[item].step
     let (entry, index) = (Int(step.entry), Int(items[item].segment))
-    guard start.isBrief, step.bundle == nil, entrySuffices(index),
+    guard start.isBrief, step.bundle == nil, step.age == .none, entrySuffices(index),
       !segments[index].table.value.hasExtras(at: entry), !hasPart(entry, in: index)
     else { return nil }
     let digest = segments[index].table.value.columnDigest(at: entry)

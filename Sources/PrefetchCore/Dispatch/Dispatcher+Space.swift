@@ -162,7 +162,7 @@ extension Dispatcher {
         bodies: bodies.map { ($0.digest, $0.size) },
         owner: .document(nil)
       )
-    case .arrived, .confirm, .join, .joinNew, .leave, .evict, .forget, .dated:
+    case .arrived, .confirm, .join, .joinNew, .leave, .evict, .forget, .dated, .sighted:
       return nil
     }
   }
@@ -191,7 +191,8 @@ extension Dispatcher {
       restoreResult(of: item)
       forgetReserved(item)
       fail(item, space.full(need: record.wholeSize, available))
-    case .segment, .documents, .arrived, .confirm, .join, .joinNew, .leave, .evict, .forget, .dated:
+    case .segment, .documents, .arrived, .confirm, .join, .joinNew, .leave, .evict, .forget, .dated,
+      .sighted:
       refuseList(entry.change)
     }
   }
@@ -209,7 +210,8 @@ extension Dispatcher {
     switch change {
     case .segment(let record, _): key = record.key
     case .documents(let owner, _, _): key = owner
-    case .store, .arrived, .confirm, .join, .joinNew, .leave, .evict, .forget, .dated: return nil
+    case .store, .arrived, .confirm, .join, .joinNew, .leave, .evict, .forget, .dated, .sighted:
+      return nil
     }
     guard let index = segments.index(of: key) else { return nil }
     let limit = space.rules.limit ?? 0

@@ -71,7 +71,7 @@ extension Dispatcher {
     for item in items where areKnown[Int(item.segment)] {
       let index = Int(item.segment)
       switch item.step.decision {
-      case .keep, .describe, .fail: continue
+      case .keep, .describe, .wait, .fail: continue
       case .revalidate: areKnown[index] = false
       case .fetch, .update:
         let size = segments[index].table.value.size(at: Int(item.step.entry))

@@ -108,6 +108,10 @@ struct DocumentCount: Sendable {
       guard isNew else { return false }
       indexes += 1
       guard indexes <= 10_000 else { throw Self.surplus("10,000 packages") }
+    case .dates:
+      // Packages beyond the limit count from their first sight.
+      guard isNew, indexes < 10_000 else { return false }
+      indexes += 1
     case .checksums:
       guard isNew else { return false }
       indexes += 1

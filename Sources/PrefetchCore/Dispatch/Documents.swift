@@ -44,7 +44,7 @@ struct Documents: RandomAccessCollection, MutableCollection {
     case .packageIndex(let requirement):
       return !requirement.digests.contains { $0.algorithm.isTrustworthy }
     // A list of checksums that nothing proves is not requested at all.
-    case .moduleSource, .checksums: return false
+    case .moduleSource, .checksums, .dates: return false
     case .page, .sitemap, nil: return true
     }
   }
@@ -66,7 +66,7 @@ struct Documents: RandomAccessCollection, MutableCollection {
     let base: WebURL? =
       switch document.furtherDocument?.kind {
       case nil, .page: declaration.base ?? document.finalURL
-      case .sitemap, .packageIndex, .moduleSource, .checksums: document.finalURL
+      case .sitemap, .packageIndex, .moduleSource, .checksums, .dates: document.finalURL
       }
     let path: String? = if case .file(let path) = bytes { path } else { nil }
     var source = ManifestSource(
@@ -117,14 +117,14 @@ struct Documents: RandomAccessCollection, MutableCollection {
     var whole = works[index].manifest ?? Manifest()
     works[index].manifest = nil
     var provenance = works[index].provenance
-    var checksums = ReleaseDigests()
+    var supplements = ListSupplements()
     for number in descendants(of: index) {
       guard let further = works[number].manifest else { continue }
       works[number].manifest = nil
-      whole.add(further, as: works[number].furtherDocument?.kind, &checksums)
+      whole.add(further, as: works[number].furtherDocument?.kind, &supplements)
       if works[number].provenance == .publicServer { provenance = .publicServer }
     }
-    checksums.join(&whole.entries)
+    supplements.join(&whole.entries)
     return (whole, provenance)
   }
 

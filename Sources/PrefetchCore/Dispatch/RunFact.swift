@@ -114,6 +114,7 @@ package struct Deferral: Hashable, Sendable {
     case paused
     case breaker
     case lock
+    case age
     case registration
     case features
   }

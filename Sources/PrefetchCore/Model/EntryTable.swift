@@ -178,6 +178,14 @@ package struct EntryTable: Sendable {
     keys.append(key)
   }
 
+  /// Sets the publication time of an entry that has none.
+  mutating func date(_ position: Int, _ published: Instant) {
+    guard self.published(at: position) == nil else { return }
+    if times.isEmpty { times.append(contentsOf: repeatElement(Self.noTime, count: rows.count)) }
+    times[position] = published.milliseconds
+    if rows[position].extra > 0 { special[Int(rows[position].extra) - 1].published = published }
+  }
+
   private static func contentDigest(_ digest: ExpectedDigest) -> ContentDigest? {
     digest.algorithm == .sha256 ? ContentDigest(bytes: digest.bytes) : nil
   }

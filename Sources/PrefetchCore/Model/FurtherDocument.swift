@@ -9,6 +9,8 @@ package struct FurtherDocument: Hashable, Sendable {
     case moduleSource(ContentDigest)
     /// List of checksums among the assets of a release; only adds digests to these assets.
     case checksums(ReleaseChecksums)
+    /// Document of a package in a registry; only adds dates to the files of these versions.
+    case dates([PackageVersion])
   }
 
   package var url: WebURL
@@ -50,10 +52,29 @@ package struct ReleaseChecksums: Hashable, Sendable {
   }
 }
 
+/// Version of a package that a list names by the URL of its file.
+package struct PackageVersion: Hashable, Sendable {
+  package var version: String
+  package var url: WebURL
+
+  package init(version: String, url: WebURL) {
+    self.version = version
+    self.url = url
+  }
+}
+
 extension FurtherDocument {
   /// Whether the list of the manifest holds without this document.
   package var isOptional: Bool {
-    if case .checksums = kind { true } else { false }
+    switch kind {
+    case .checksums, .dates: true
+    case .page, .sitemap, .packageIndex, .moduleSource: false
+    }
+  }
+
+  /// Versions whose dates the document may state; nil for another kind of document.
+  var datedVersions: [PackageVersion]? {
+    if case .dates(let versions) = kind { versions } else { nil }
   }
 
   /// Whether the manifest states no digest of an optional document.

@@ -319,4 +319,6 @@ package struct DocumentFacts: Hashable, Sendable {
   package var bytes: Int64 = 0
   /// SHA-256 of a local file, by which a later reader notices a change.
   package var fileDigest: ContentDigest?
+  /// Whether a registry or forge publishes what it lists, so that its dates are those of releases.
+  package var isOfRegistry = false
 }

@@ -44,6 +44,8 @@ package struct ManifestRules: Hashable, Sendable {
   /// Whether requests to the manifest's server carry credentials of the configuration.
   package var hasCredentials = false
   package var trustsModificationTimes = false
+  /// Whether registries are asked for dates that a lock file lacks.
+  package var asksDates = false
 
   package init() {}
 }

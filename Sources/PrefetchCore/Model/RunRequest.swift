@@ -72,6 +72,7 @@ package struct SegmentDeclaration: Sendable {
   package var base: WebURL?
   package var lifetime: Freshness.Lifetime?
   package var maximumFileSize: Int64?
+  package var age = AgeRules()
   package var allowsEmpty: Bool
   /// Whether an empty manifest, or an ad server without an ad, is a failure.
   package var failsOnEmpty = false

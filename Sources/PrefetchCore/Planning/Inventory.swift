@@ -79,6 +79,8 @@ package struct Inventory: Sendable {
   package private(set) var segmentKeys: [SegmentKey]
   package var isPartial = false
   package var newestDate: Instant?
+  /// First sights of bodies that age gates held back, by ``Row/item``.
+  package var sights: [Int64: Sight] = [:]
   private var index: KeyTable
   private var members: [[UInt32]]
 

@@ -15,6 +15,11 @@ struct EntryDeclaration {
   /// Whether all files that the lock file names are stored.
   var hasLockedFiles = false
 
+  var digests: [ExpectedDigest] {
+    if let full { return full.digests }
+    return sha256.map { [ExpectedDigest(algorithm: .sha256, bytes: $0.bytes)] } ?? []
+  }
+
   var hasProof: Bool {
     sha256 != nil || full?.digests.contains { $0.algorithm.isTrustworthy } ?? false
   }
@@ -34,6 +39,7 @@ struct Judge {
   private static let compoundTypes: Set<String> = ["dash"]
   private let bundleMetadata: [UInt16: BundleForm]
   private let granted: [Freshness.Lifetime]
+  private let gate: AgeGate?
 
   init(
     segment: SegmentDeclaration,
@@ -46,6 +52,7 @@ struct Judge {
     self.policy = policy
     self.now = now
     limit = segment.maximumFileSize ?? policy.maximumFileSize
+    gate = AgeGate(segment, policy, at: now)
     dependsOnPurpose = policy.transportSecurity.dependsOnPurpose
     let refusals: (RequestPurpose) -> [PlanReason?] = { purpose in
       origins.allOrigins.map { url in
@@ -155,7 +162,34 @@ struct Judge {
     switch ruling {
     case (.keep, _), (.describe, _): return (.fail, refusal)
     case (.revalidate, _), (.update, .noValidators): return (.update, refusal)
-    case (.fetch, _), (.update, _), (.fail, _): return ruling
+    case (.fetch, _), (.update, _), (.wait, _), (.fail, _): return ruling
+    }
+  }
+
+  /// Applies the age gate to a decision, and says what the answer to its request must still show.
+  func gate(
+    _ ruling: (decision: PlannedStep.Decision, reason: PlanReason),
+    _ wanted: EntryDeclaration,
+    _ index: Int,
+    of entries: EntryTable,
+    row: Inventory.Row? = nil,
+    strong: [DigestAlgorithm: [UInt8]] = [:],
+    sight: Sight? = nil
+  ) -> (decision: PlannedStep.Decision, reason: PlanReason, age: AgeCheck) {
+    guard let gate, ruling.decision.needsRequest, ruling.reason != .lockedProbe else {
+      return (ruling.decision, ruling.reason, .none)
+    }
+    // A lost body was accepted before.
+    if ruling.reason == .objectLost, let row,
+      comparison(wanted, row: row, strong: strong) == .equal
+    {
+      return (ruling.decision, ruling.reason, .none)
+    }
+    switch gate.ruling(index, of: entries, wanted, AgeGate.Past(row, sight)) {
+    case .exempt: return (ruling.decision, ruling.reason, .none)
+    case .passed: return (ruling.decision, ruling.reason, .passed)
+    case .unknown: return (ruling.decision, ruling.reason, .open)
+    case .waits(let until): return (.wait, .tooYoung(until: until), .none)
     }
   }
 

@@ -229,7 +229,7 @@ extension Manifest {
     furtherDocuments.contains { document in
       switch document.kind {
       case .page, .sitemap: true
-      case .packageIndex, .moduleSource, .checksums: false
+      case .packageIndex, .moduleSource, .checksums, .dates: false
       }
     }
   }

@@ -29,14 +29,17 @@ package struct ManifestSelection: Sendable {
   }
 
   /// Selects the entries, and names the newest version of each group that `select` makes.
+  ///
+  /// A version that `isTooYoung` is not one of the newest yet.
   package func select(
-    from entries: EntryTable
+    from entries: EntryTable,
+    isTooYoung: (Int) -> Bool = { _ in false }
   ) -> (entries: EntryTable, newest: HeldVersions?) {
     var positions = Array(entries.indices)
     if hasPatterns { positions.removeAll { !selects(entries.name(at: $0)) } }
     var newest: HeldVersions?
     if let versions {
-      let selection = versions.select(positions, of: entries)
+      let selection = versions.select(positions, of: entries, isTooYoung)
       positions = selection.positions
       newest = HeldVersions(rules: versionRules, groups: selection.newest)
     }
@@ -205,10 +208,16 @@ package struct ManifestSelection: Sendable {
 
 extension NewestVersions {
   /// Selects among the entries at some positions.
-  fileprivate func select(_ positions: [Int], of entries: EntryTable) -> Selection {
-    var selection = select(from: positions.lazy.map { entries.name(at: $0) }) { index in
-      entries.published(at: positions[index])
-    }
+  fileprivate func select(
+    _ positions: [Int],
+    of entries: EntryTable,
+    _ isTooYoung: (Int) -> Bool
+  ) -> Selection {
+    var selection = select(
+      from: positions.lazy.map { entries.name(at: $0) },
+      listed: { entries.published(at: positions[$0]) },
+      isTooYoung: { isTooYoung(positions[$0]) }
+    )
     selection.positions = selection.positions.map { positions[$0] }
     return selection
   }

@@ -44,6 +44,8 @@ package enum PlanReason: Hashable, Sendable {
   case digestDiffersOffline
   case sizeDiffersOffline
   case otherVariantOffline
+  /// The body is younger than `min_age` until then.
+  case tooYoung(until: Instant)
 
   package var text: String {
     switch self {
@@ -86,6 +88,7 @@ package enum PlanReason: Hashable, Sendable {
     case .digestDiffersOffline: "digest differs, offline"
     case .sizeDiffersOffline: "size differs, offline"
     case .otherVariantOffline: "it was stored for other request headers, offline"
+    case .tooYoung(let until): "younger than `min_age` until \(Timestamp.format(until))"
     }
   }
 
@@ -169,7 +172,7 @@ package enum PlanReason: Hashable, Sendable {
       .digestDiffers, .digestNeverChecked,
       .sizeDiffers, .offline, .staleOffline, .otherVariant, .entityTagMatches, .immutable,
       .unchangedSince, .freshUntil, .noValidators, .revalidationRequested, .stale, .otherRevision,
-      .severalFiles, .otherKind:
+      .severalFiles, .otherKind, .tooYoung:
       return nil
     }
   }

@@ -28,6 +28,16 @@ package enum ItemOutcome: String, Hashable, Sendable, CaseIterable {
   }
 }
 
+/// Part of an age gate that the answer to a request decides.
+package enum AgeCheck: UInt8, Hashable, Sendable {
+  /// No gate holds.
+  case none
+  /// The list says that the body is old enough; only the clock may be wrong.
+  case passed
+  /// The answer must show that the body is old enough.
+  case open
+}
+
 /// Planner's decision about one entry; small, since a plan may have a million.
 package struct PlannedStep: Hashable, Sendable {
   package enum Decision: UInt8, Hashable, Sendable {
@@ -37,6 +47,8 @@ package struct PlannedStep: Hashable, Sendable {
     case revalidate
     case fetch
     case update
+    /// Sends no request, since a rule about the item itself must wait.
+    case wait
     case fail
 
     package var action: ItemAction {
@@ -45,7 +57,15 @@ package struct PlannedStep: Hashable, Sendable {
       case .revalidate: .revalidate
       case .fetch: .fetch
       case .update: .update
+      case .wait: .defer
       case .fail: .fail
+      }
+    }
+
+    package var needsRequest: Bool {
+      switch self {
+      case .revalidate, .fetch, .update: true
+      case .keep, .describe, .wait, .fail: false
       }
     }
   }
@@ -55,6 +75,7 @@ package struct PlannedStep: Hashable, Sendable {
   package var isHeld: Bool
   package var isDescribed: Bool
   package var bundle: BundleForm?
+  package var age = AgeCheck.none
   /// Row in the inventory; -1 for none.
   package var row: Int32
   package var reason: PlanReason
@@ -83,12 +104,7 @@ package struct PlannedStep: Hashable, Sendable {
     decision == .keep || decision == .describe
   }
 
-  var needsRequest: Bool {
-    switch decision {
-    case .revalidate, .fetch, .update: true
-    case .keep, .describe, .fail: false
-    }
-  }
+  var needsRequest: Bool { decision.needsRequest }
 
   /// Expected action: without validators, a transfer may well return the stored body.
   package var action: ItemAction {

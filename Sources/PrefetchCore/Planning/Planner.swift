@@ -81,13 +81,19 @@ package enum Planner {
       // Pull-through items are requested regardless of the store.
       let known = segment.isStored ? inventory.position(of: entries.key(at: index)) : nil
       guard let position = known else {
-        let (decision, reason) = judge.decide(wanted)
+        let (decision, reason, age) = judge.gate(
+          judge.decide(wanted),
+          wanted,
+          index,
+          of: entries
+        )
         if reason == .withheld {
           fragment.declaredCount -= 1
           continue
         }
         var step = PlannedStep(entry: index, row: nil, decision: decision, reason: reason)
         step.bundle = wanted.bundle
+        step.age = age
         fragment.steps.append(step)
         continue
       }
@@ -143,6 +149,16 @@ package enum Planner {
         fragment.quietUntil = min(fragment.quietUntil, limit)
         if !isDescribed, reason != .paused { decision = .describe }
       }
+      let age: AgeCheck
+      (decision, reason, age) = judge.gate(
+        (decision, reason),
+        wanted,
+        index,
+        of: entries,
+        row: row,
+        strong: row.strong == 0 ? [:] : inventory.strongDigests(of: position),
+        sight: inventory.sights[row.item]
+      )
       if probesLocked, decision == .keep, reason == .digestMatches,
         entries.isLocked(at: index) || wanted.hasLockedFiles
       {
@@ -159,6 +175,7 @@ package enum Planner {
           isDescribed: isDescribed
         )
         step.bundle = wanted.bundle
+        step.age = age
         fragment.steps.append(step)
         continue
       }
@@ -211,10 +228,14 @@ package enum Planner {
     package mutating func decide(
       _ index: Int,
       record: ContentRecord?,
-      isMissing: Bool = false
+      isMissing: Bool = false,
+      sight: Sight? = nil
     ) -> (decision: PlannedStep.Decision, reason: PlanReason) {
       var wanted = judge.declaration(at: index, of: entries)
-      guard let record else { return judge.decide(wanted) }
+      guard let record else {
+        let gated = judge.gate(judge.decide(wanted), wanted, index, of: entries)
+        return (gated.decision, gated.reason)
+      }
       judge.recognize(
         &wanted,
         index,
@@ -223,15 +244,26 @@ package enum Planner {
         hasBody: record.digest != nil,
         hasFiles: !record.files.isEmpty
       )
-      return judge.decide(
+      let row = Inventory.Row(record, item: 0)
+      let decided = judge.decide(
         wanted,
-        row: Inventory.Row(record, item: 0),
+        row: row,
         strong: record.otherDigests,
         selection: record.variance.map {
           selector.selection($0, of: entries, at: index, for: wanted.purpose)
         } ?? .same,
         isMissing: isMissing
       )
+      let gated = judge.gate(
+        decided,
+        wanted,
+        index,
+        of: entries,
+        row: row,
+        strong: record.otherDigests,
+        sight: sight
+      )
+      return (gated.decision, gated.reason)
     }
   }
 
@@ -241,7 +273,8 @@ package enum Planner {
     segment: SegmentDeclaration,
     facts: Facts,
     named provenance: Provenance = .local,
-    isMissing: Bool = false
+    isMissing: Bool = false,
+    sight: Sight? = nil
   ) -> (decision: PlannedStep.Decision, reason: PlanReason) {
     var rulings = Rulings(
       of: segment,
@@ -249,7 +282,7 @@ package enum Planner {
       facts: facts,
       named: provenance
     )
-    return rulings.decide(0, record: record, isMissing: isMissing)
+    return rulings.decide(0, record: record, isMissing: isMissing, sight: sight)
   }
 
   /// Returns rows to remove: held by no other segment, not declared by this run, not locked.
@@ -308,7 +341,7 @@ package enum Planner {
       .objectLost, .refetchRequested, .digestDiffers, .digestNeverChecked, .sizeDiffers, .offline,
       .staleOffline, .otherVariant, .noValidators, .revalidationRequested, .stale, .otherRevision,
       .failedBefore, .untrustedList, .severalFiles, .otherKind, .otherKindOffline,
-      .notStoredOffline,
+      .notStoredOffline, .tooYoung,
       .objectLostOffline, .digestDiffersOffline,
       .sizeDiffersOffline, .otherVariantOffline:
       Instant(milliseconds: .min)

@@ -28,6 +28,8 @@ package struct RunPolicy: Sendable {
   /// Whether a mirror accepts a list other than the last, although items would be removed.
   package var allowsListChange = false
   package var allowsRollback = false
+  /// Whether bodies of any age are taken, whatever `min_age` says.
+  package var allowsYoung = false
   package var manifestExpiry = ManifestExpiry.required
   package var revalidatesAll = false
   /// Whether all items are fetched again, without conditions.

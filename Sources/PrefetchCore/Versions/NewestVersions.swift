@@ -39,9 +39,12 @@ package struct NewestVersions: Sendable {
   }
 
   /// Selects names, which are decoded paths; `listed` returns the date that the list states.
+  ///
+  /// A version that is too young counts only in a group that has no other.
   package func select(
     from names: some Sequence<String>,
-    listed: (Int) -> Instant? = { _ in nil }
+    listed: (Int) -> Instant? = { _ in nil },
+    isTooYoung: (Int) -> Bool = { _ in false }
   ) -> Selection {
     var groups: [String: [Row]] = [:]
     for (position, name) in names.enumerated() {
@@ -50,7 +53,10 @@ package struct NewestVersions: Sendable {
       groups[match.group, default: []].append(Row(position, match.version, date))
     }
     var selection = Selection()
-    for (group, rows) in groups {
+    for (group, all) in groups {
+      let young = Set(all.filter { isTooYoung($0.position) }.map(\.version))
+      let old = all.filter { !young.contains($0.version) }
+      let rows = old.isEmpty ? all : old
       let (ranking, order) = ranking(of: rows)
       var newest: Set<String> = []
       for index in ranking where newest.count < count { newest.insert(rows[index].version) }

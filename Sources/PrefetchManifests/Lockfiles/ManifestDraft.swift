@@ -9,6 +9,8 @@ struct ManifestDraft {
   private var leftOut: [(reason: LeftOut, names: [String], count: Int)] = []
   private var furtherDocuments: [FurtherDocument] = []
   private var knownDocuments: Set<FurtherDocument> = []
+  /// Versions of packages whose dates a registry states, by the registry's document.
+  private var datedVersions: [WebURL: [PackageVersion]] = [:]
   private var surplus: String?
 
   /// Adds an entry; a name that another one has already is replaced by one made of the URL.
@@ -22,6 +24,12 @@ struct ManifestDraft {
   mutating func add(_ document: FurtherDocument) {
     guard hasRoom(), knownDocuments.insert(document).inserted else { return }
     furtherDocuments.append(document)
+  }
+
+  /// Notes that the registry's document of a package states the date of one version's file.
+  mutating func addDate(of name: String, _ version: String?, file url: WebURL) {
+    guard let version, let document = PackageRegistry.document(of: name, file: url) else { return }
+    datedVersions[document, default: []].append(PackageVersion(version: version, url: url))
   }
 
   mutating func reject(_ url: String, id: String? = nil, _ failure: Failure) {
@@ -63,6 +71,11 @@ struct ManifestDraft {
   consuming func finished(asFurtherDocument: Bool = false) throws(Failure) -> Manifest {
     if let surplus { throw Failure(.manifestInvalid, surplus) }
     let isEmpty = collector.isEmpty && furtherDocuments.isEmpty
+    for (url, versions) in datedVersions.sorted(by: { $0.key.string < $1.key.string }) {
+      furtherDocuments.append(
+        FurtherDocument(url: url, kind: .dates(versions), accept: "application/json")
+      )
+    }
     var manifest = try collector.manifest(furtherDocuments: furtherDocuments)
     // A manifest without fetchable items must not count as an empty list, which removes every item.
     let missed = leftOut.filter(\.reason.isMissed).map { $0.reason.text($0.count) }

@@ -37,12 +37,14 @@ enum PackageLock {
 private struct PackageLockReader {
   let registry: PackageRegistry
   let platforms: PlatformFilter
+  private let asksDates: Bool
   var draft = ManifestDraft()
   private var omitted: Set<String>
 
   init(rules: ManifestRules, platforms: PlatformFilter) {
     registry = PackageRegistry(rules, standsFor: ["registry.npmjs.org"])
     self.platforms = platforms
+    asksDates = rules.asksDates
     omitted = Set(rules.omitted.map { $0.lowercased() })
   }
 
@@ -121,7 +123,9 @@ private struct PackageLockReader {
     let name = node.member("name")?.text ?? name
     let id = isAddress || version == nil ? nil : "\(name)@\(version ?? "")"
     do throws(Failure) {
-      draft.add(try entry(node, name: name, text), named: id)
+      let entry = try entry(node, name: name, text)
+      draft.add(entry, named: id)
+      if asksDates, !isAddress { draft.addDate(of: name, version, file: entry.url) }
     } catch {
       draft.reject(text, id: id, error)
     }

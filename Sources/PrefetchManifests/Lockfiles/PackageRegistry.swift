@@ -39,6 +39,13 @@ struct PackageRegistry {
     return try file("\(name)/-/\(leaf)-\(Hexadecimal.encodePercent(version)).tgz")
   }
 
+  /// Returns the registry's document of the package that a file belongs to; nil for other places.
+  static func document(of name: String, file url: WebURL) -> WebURL? {
+    guard let place = url.path.firstRange(of: "/\(name)/-/") else { return nil }
+    let leaf = name.split(separator: "/").joined(separator: "%2f")
+    return try? url.resolving("\(url.path[..<place.lowerBound])/\(leaf)")
+  }
+
   private static func folder(of registry: WebURL) -> Substring {
     registry.path.hasSuffix("/") ? registry.path.dropLast() : registry.path[...]
   }

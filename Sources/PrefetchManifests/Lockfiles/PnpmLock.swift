@@ -79,6 +79,7 @@ private struct PnpmLockReader {
 
   private var version: Int
   private let registry: PackageRegistry
+  private let asksDates: Bool
   private let platforms: PlatformFilter
   private let omitted: Set<String>
   /// Whether a package is needed only optionally, as `snapshots` says since version 9.
@@ -87,6 +88,7 @@ private struct PnpmLockReader {
 
   init(version: Int, rules: ManifestRules, platforms: PlatformFilter) {
     self.version = version
+    asksDates = rules.asksDates
     registry = PackageRegistry(rules, standsFor: ["registry.npmjs.org"])
     self.platforms = platforms
     omitted = Set(rules.omitted.map { $0.lowercased() })
@@ -139,6 +141,7 @@ private struct PnpmLockReader {
       let version = node["version"]?.text ?? title.map { String($0.version) } ?? ""
       let item = try self.entry(declared, name: name, resolution)
       draft.add(item, named: name.isEmpty || version.isEmpty ? nil : "\(name)@\(version)")
+      if asksDates, !name.isEmpty { draft.addDate(of: name, version, file: item.url) }
     } catch {
       draft.reject(tarball ?? entry.key, id: entry.key, error)
     }

@@ -21,12 +21,14 @@ private struct YarnLockReader {
   }
 
   private let registry: PackageRegistry
+  private let asksDates: Bool
   private var draft = ManifestDraft()
   private var package: Package?
   private var weakCount = 0
   private let leavesSome: Bool
 
   init(rules: ManifestRules) {
+    asksDates = rules.asksDates
     registry = PackageRegistry(rules, standsFor: ["registry.yarnpkg.com", "registry.npmjs.org"])
     leavesSome = !rules.omitted.isEmpty
   }
@@ -145,7 +147,12 @@ private struct YarnLockReader {
     }
     let id = package.version.map { "\(Self.name(in: package.wish))@\($0)" }
     do throws(Failure) {
-      draft.add(try entry(package, at: resolved), named: id)
+      let entry = try entry(package, at: resolved)
+      draft.add(entry, named: id)
+      if asksDates {
+        let name = String(Self.name(in: package.wish))
+        draft.addDate(of: name, package.version.map { String($0) }, file: entry.url)
+      }
     } catch {
       draft.reject(resolved, id: id, error)
     }

@@ -75,7 +75,28 @@ extension DiskStore {
     )
     inventory.isPartial = items != nil
     inventory.newestDate = try database.newestDate()
+    inventory.sights = try sights(database, of: items)
     return inventory
+  }
+
+  private func sights(
+    _ database: Database,
+    of items: [Int64]?
+  ) throws(Failure) -> [Int64: Sight] {
+    let rows = try InventoryReader.rows(
+      "item, mark, seen, restarts FROM item_sights",
+      of: items,
+      database
+    )
+    var sights: [Int64: Sight] = [:]
+    while try rows.step() {
+      sights[rows.number(0)] = Sight(
+        mark: rows.text(1),
+        seen: Instant(milliseconds: rows.number(2)),
+        restarts: Int(rows.number(3))
+      )
+    }
+    return sights
   }
 }
 

@@ -8,13 +8,14 @@ extension Schema {
   ///   would cost more than all the rest.
   /// * `item_times`: times that responses renewed since the item's row was written.
   /// * `item_locks`: a row per guardian: a user (process 0), or a process and its start.
+  /// * `item_sights`: first sights of bodies that an age gate held back.
   /// * `item_files`: further bodies of an item; `facts` describes them.
   /// * `released_items`, `released_objects`: removed rows and bodies that active runs may count on.
   ///   Negative `holders`: a user removed the item while a run had it in flight.
   /// * `lower_caches`: caches whose rows an identity took over, with stamps of their index files.
   static let index = Schema(
     applicationID: 0x5046_4958,
-    version: 19,
+    version: 20,
     layout: """
       CREATE TABLE items (
         item INTEGER PRIMARY KEY,
@@ -51,6 +52,12 @@ extension Schema {
         until INTEGER,
         PRIMARY KEY (item, process, begun)
       ) STRICT, WITHOUT ROWID;
+      CREATE TABLE item_sights (
+        item INTEGER PRIMARY KEY,
+        mark TEXT NOT NULL,
+        seen INTEGER NOT NULL,
+        restarts INTEGER NOT NULL
+      ) STRICT;
       CREATE TABLE item_numbers (next INTEGER NOT NULL) STRICT;
       INSERT INTO item_numbers VALUES (1);
       CREATE TABLE variances (variance INTEGER PRIMARY KEY, hops BLOB NOT NULL UNIQUE) STRICT;

@@ -130,6 +130,8 @@ final class IndexWriter {
       try forget(key)
     case .dated(let date):
       try dating.run(date)
+    case .sighted(let url, let sight):
+      if let row = try items.row(url: url) { try items.setSight(sight, of: row.item) }
     }
   }
 

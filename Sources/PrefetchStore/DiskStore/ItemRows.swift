@@ -26,6 +26,7 @@ final class ItemRows {
   private let findFiles: Statement
   private let insertFile: Statement
   private let findOwners: Statement
+  private let setSight: Statement
   private let releases: Releases
   private var nextNumber: Int64?
   private var firstNumber: Int64?
@@ -35,6 +36,7 @@ final class ItemRows {
     let item: Statement
     let times: Statement
     let files: Statement
+    let sights: Statement
   }
 
   private struct Releases: ~Copyable {
@@ -76,9 +78,11 @@ final class ItemRows {
     deletions = Deletions(
       item: database.prepare("DELETE FROM items WHERE item=?1"),
       times: database.prepare("DELETE FROM item_times WHERE item=?1"),
-      files: database.prepare("DELETE FROM item_files WHERE item=?1")
+      files: database.prepare("DELETE FROM item_files WHERE item=?1"),
+      sights: database.prepare("DELETE FROM item_sights WHERE item=?1")
     )
     findFiles = database.prepare("SELECT digest, size FROM item_files WHERE item=?1")
+    setSight = database.prepare("REPLACE INTO item_sights VALUES (?1, ?2, ?3, ?4)")
     insertFile = database.prepare("INSERT OR IGNORE INTO item_files VALUES (?1, ?2, ?3, ?4)")
     findOwners = database.prepare(
       "SELECT url FROM items JOIN item_files USING (item) WHERE digest=?1"
@@ -240,7 +244,7 @@ final class ItemRows {
   }
 
   static func tidyUp(_ database: Database) throws(Failure) {
-    for table in ["item_times", "item_locks", "item_files"] {
+    for table in ["item_times", "item_locks", "item_files", "item_sights"] {
       try database.execute("DELETE FROM \(table) WHERE item NOT IN (SELECT item FROM items)")
     }
   }
@@ -265,6 +269,10 @@ final class ItemRows {
       throw Failure(.storeDamaged, "the index has lost its item numbers")
     }
     return number
+  }
+
+  func setSight(_ sight: Sight, of item: Int64) throws(Failure) {
+    try setSight.run(item, sight.mark, sight.seen.milliseconds, Int64(sight.restarts))
   }
 
   // MARK: Files
@@ -353,5 +361,6 @@ final class ItemRows {
     try deletions.item.run(item)
     try deletions.times.run(item)
     try deletions.files.run(item)
+    try deletions.sights.run(item)
   }
 }

@@ -57,10 +57,10 @@ struct ForeignFiles {
     Diagnostic(
       "publish.not-recorded",
       "`\(rules.folder)` already held \(serving.text), and no record says that prefetch put \(serving.verb("it", "them")) there "
-        + "(the state may be lost): used as \(serving.verb("it is", "they are")), and not deleted when the list drops \(serving.verb("it", "them"))",
+        + "(the state may be lost): used as \(serving.verb("it is", "they are")), and neither replaced nor deleted when the list changes",
       severity: .warning,
       hint: rules.mirror == nil
-        ? "delete them and run `prefetch publish` to have prefetch's own"
+        ? "`publish: {adopt: true}` makes them prefetch's own, or delete them and run `prefetch publish`"
         : rules.adopts
           ? "delete them and mirror again to have prefetch's own"
           : "mirror again with `--adopt` to make them prefetch's own"

@@ -138,7 +138,7 @@ _prefetch() {
     return
     ;;
   --allow)
-    mapfile -t COMPREPLY < <(compgen -W 'mass-removal rollback list-change' -- "$current")
+    mapfile -t COMPREPLY < <(compgen -W 'mass-removal rollback list-change age' -- "$current")
     return
     ;;
   --shard)

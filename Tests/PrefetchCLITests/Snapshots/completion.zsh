@@ -145,7 +145,7 @@ _prefetch() {
         '(--no-hooks)--no-hooks[Start none of the configuration'\''s hooks]' \
         '(--accept)--accept=[Treat these outcomes as success\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
         '(--wait)--wait=-[Wait for another run, at most D, instead of ending with 75]::D: ' \
-        '*--allow=[Accept once a manifest that removes many items (mass-removal), is older than the stored one (rollback), or is another list than the mirror'\''s last (list-change)]:GUARD:(mass-removal rollback list-change)' \
+        '*--allow=[Accept once a manifest that removes many items (mass-removal), is older than the stored one (rollback), or is another list than the mirror'\''s last (list-change); age takes bodies below min_age]:GUARD:(mass-removal rollback list-change age)' \
         '(--shard)--shard=[Do part I of N, I from 0, or the part that SLURM, GitLab or Kubernetes gives to this job (env)]:I/N:(env)' \
         '*:SEGMENT:_prefetch_segments' && ret=0
       ;;
@@ -168,7 +168,7 @@ _prefetch() {
         '(--no-hooks)--no-hooks[Start none of the configuration'\''s hooks]' \
         '(--accept)--accept=[Treat these outcomes as success\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
         '(--wait)--wait=-[Wait for another run, at most D, instead of ending with 75]::D: ' \
-        '*--allow=[Accept once a manifest that removes many items (mass-removal), is older than the stored one (rollback), or is another list than the mirror'\''s last (list-change)]:GUARD:(mass-removal rollback list-change)' \
+        '*--allow=[Accept once a manifest that removes many items (mass-removal), is older than the stored one (rollback), or is another list than the mirror'\''s last (list-change); age takes bodies below min_age]:GUARD:(mass-removal rollback list-change age)' \
         '(--shard)--shard=[Do part I of N, I from 0, or the part that SLURM, GitLab or Kubernetes gives to this job (env)]:I/N:(env)' \
         '*:SEGMENT:_prefetch_segments' && ret=0
       ;;
@@ -203,7 +203,7 @@ _prefetch() {
         '(--no-hooks)--no-hooks[Start none of the configuration'\''s hooks]' \
         '(--accept)--accept=[Treat these outcomes as success\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
         '(--wait)--wait=-[Wait for another run, at most D, instead of ending with 75]::D: ' \
-        '*--allow=[Accept once a manifest that removes many items (mass-removal), is older than the stored one (rollback), or is another list than the mirror'\''s last (list-change)]:GUARD:(mass-removal rollback list-change)' \
+        '*--allow=[Accept once a manifest that removes many items (mass-removal), is older than the stored one (rollback), or is another list than the mirror'\''s last (list-change); age takes bodies below min_age]:GUARD:(mass-removal rollback list-change age)' \
         '(--shard)--shard=[Do part I of N, I from 0, or the part that SLURM, GitLab or Kubernetes gives to this job (env)]:I/N:(env)' \
         '*:LIST DIR:_files' && ret=0
       ;;
@@ -465,7 +465,7 @@ _prefetch() {
         '(--no-hooks)--no-hooks[Start none of the configuration'\''s hooks]' \
         '(--accept)--accept=[Treat these outcomes as success\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
         '(--wait)--wait=-[Wait for another run, at most D, instead of ending with 75]::D: ' \
-        '*--allow=[Accept once a manifest that removes many items (mass-removal), is older than the stored one (rollback), or is another list than the mirror'\''s last (list-change)]:GUARD:(mass-removal rollback list-change)' \
+        '*--allow=[Accept once a manifest that removes many items (mass-removal), is older than the stored one (rollback), or is another list than the mirror'\''s last (list-change); age takes bodies below min_age]:GUARD:(mass-removal rollback list-change age)' \
         '(--shard)--shard=[Do part I of N, I from 0, or the part that SLURM, GitLab or Kubernetes gives to this job (env)]:I/N:(env)' \
         '*:NAME: ' && ret=0
       ;;
@@ -487,7 +487,7 @@ _prefetch() {
         '(--no-hooks)--no-hooks[Start none of the configuration'\''s hooks]' \
         '(--accept)--accept=[Treat these outcomes as success\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
         '(--wait)--wait=-[Wait for another run, at most D, instead of ending with 75]::D: ' \
-        '*--allow=[Accept once a manifest that removes many items (mass-removal), is older than the stored one (rollback), or is another list than the mirror'\''s last (list-change)]:GUARD:(mass-removal rollback list-change)' \
+        '*--allow=[Accept once a manifest that removes many items (mass-removal), is older than the stored one (rollback), or is another list than the mirror'\''s last (list-change); age takes bodies below min_age]:GUARD:(mass-removal rollback list-change age)' \
         '(--shard)--shard=[Do part I of N, I from 0, or the part that SLURM, GitLab or Kubernetes gives to this job (env)]:I/N:(env)' \
         '*:NAME:_prefetch_segments' && ret=0
       ;;
@@ -511,7 +511,7 @@ _prefetch() {
         '(--no-hooks)--no-hooks[Start none of the configuration'\''s hooks]' \
         '(--accept)--accept=[Treat these outcomes as success\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
         '(--wait)--wait=-[Wait for another run, at most D, instead of ending with 75]::D: ' \
-        '*--allow=[Accept once a manifest that removes many items (mass-removal), is older than the stored one (rollback), or is another list than the mirror'\''s last (list-change)]:GUARD:(mass-removal rollback list-change)' \
+        '*--allow=[Accept once a manifest that removes many items (mass-removal), is older than the stored one (rollback), or is another list than the mirror'\''s last (list-change); age takes bodies below min_age]:GUARD:(mass-removal rollback list-change age)' \
         '(--shard)--shard=[Do part I of N, I from 0, or the part that SLURM, GitLab or Kubernetes gives to this job (env)]:I/N:(env)' \
         ':: :' && ret=0
       ;;

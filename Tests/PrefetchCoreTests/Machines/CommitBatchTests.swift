@@ -32,7 +32,7 @@ struct CommitBatchTests {
       case .join(let key, let items): "join \(key.name) \(items)"
       case .evict(let digests, _, _): "evict \(digests.count)"
       case .leave(let key, let items): "leave \(key.name) \(items)"
-      case .arrived, .joinNew, .segment, .documents, .forget, .dated: "else"
+      case .arrived, .joinNew, .segment, .documents, .forget, .dated, .sighted: "else"
       }
     }
   }

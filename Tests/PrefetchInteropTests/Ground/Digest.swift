@@ -11,6 +11,10 @@ enum Digest {
     SHA256.digest(of: bytes).hexadecimal
   }
 
+  static func base64(_ text: String) -> String {
+    Base64.encode(SHA256.digest(of: Array(text.utf8)).bytes)
+  }
+
   /// The name of a piece of a stream that has this body.
   static func marking(_ name: String, _ text: String) -> String {
     let dot = name.lastIndex(of: ".") ?? name.endIndex

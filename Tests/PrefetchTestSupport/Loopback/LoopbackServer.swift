@@ -57,6 +57,14 @@ package final class LoopbackServer: Sendable {
     close(listener)
   }
 
+  /// Keeps few sent bytes in the system's buffers, which a client that is killed would lose.
+  ///
+  /// Connections inherit the size from the listening socket.
+  package func shrinkBuffers() {
+    var size: CInt = 64 << 10
+    unsafe setsockopt(listener, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<CInt>.size))
+  }
+
   // MARK: What a test asks
 
   /// Returns the URL of a path, which begins with a slash.
