@@ -46,12 +46,18 @@ struct ExplainCommand: Command {
     }
     guard let named else { return nil }
     let url = named.url
+    var judged = try context.facts(loaded, builder, locations, store)
+    if builder.configuration.segments.contains(where: \.selectsByAge) {
+      let inventory = try context.reading { () throws(Failure) in try store?.readInventory() }
+      judged.inventory = inventory ?? judged.inventory
+    }
     let known = try context.reading { () throws(Failure) in
       try DeclaredItems(
         of: [url],
         zones: [named.zone].compactMap(\.self),
         by: builder,
-        in: store
+        in: store,
+        judgedBy: judged
       )
     }
     context.console.report(known.warnings)
@@ -69,7 +75,6 @@ struct ExplainCommand: Command {
       }
     }
     let provenance = provenance(of: segment, in: loaded)
-    let judged = try context.facts(loaded, builder, locations, store)
     let isLost = try context.reading { () throws(Failure) in
       guard let store, let digest = record?.digest else { return false }
       return try store.storedSize(digest) != record?.size

@@ -41,6 +41,7 @@ struct ItemFetch {
       segments: chosen.map(\.declaration),
       policy: builder.policy
     )
+    request.lockfile = builder.lockfile
     if let quality {
       for index in request.segments.indices {
         request.segments[index].bundleRules.quality = quality.fixed

@@ -15,7 +15,7 @@ struct FreezeOptions: CommandOptions, Hashable {
     summary: "Lock what is stored, so that runs refuse any other body",
     paragraphs: [
       "The lock file has a line for each stored item: segment, URL, size and SHA-256; for a stream also each of its files. It is `prefetch.lock` beside the configuration, or what `lockfile` names. SEGMENT renews only its lines. If an item is not stored, nothing is written (3). Ads, and segments with `store: false` or `head: true`, are left out.",
-      "A run then takes only these bodies for these items: another is `drifted` (5), and what is stored stays. Items that the lock does not name are still taken, except by `run --frozen`, which asks no list if all are stored.",
+      "A run then takes no other body for these items (`drifted`, 5), and what is stored stays. `run --frozen` takes no other item either, and asks no list if all are stored.",
       "`--check` compares the file with the cache and ends with 2 if it would change. `--update` lifts the lock for items whose URL, or its last part, fits a GLOB, runs, and writes the file.",
     ],
     forms: ["[SEGMENT…]", "--update [GLOB…]"],

@@ -69,6 +69,7 @@ struct DeclaredItems {
   /// Finds declarations in configuration and stored manifests.
   ///
   /// `zones` are ad spaces with any URLs, `typed` the URLs that the user typed (nil for all).
+  /// `facts` let `select` pass over versions that are too young, as a run does.
   /// `searchesAll` reads every manifest for a URL that no segment holds; `lists` are freshly read.
   init(
     of urls: [WebURL],
@@ -77,7 +78,8 @@ struct DeclaredItems {
     in store: DiskStore?,
     typed: Set<String>? = [],
     searchesAll: Bool = true,
-    lists: ReadLists = ReadLists()
+    lists: ReadLists = ReadLists(),
+    judgedBy facts: Planner.Facts? = nil
   ) throws(Failure) {
     guard !builder.configuration.segments.isEmpty else { return }
     let limit = builder.policy.maximumManifestSize
@@ -120,6 +122,7 @@ struct DeclaredItems {
         segment.network = builder.network(segment.network, narrowedBy: limits, of: segment.name)
       }
       let selection = ManifestSelection(segment.manifestRules)
+      let old = facts.map { selection.select(from: entries, of: segment, $0).entries }
       // A repeated URL is one item; the first mention counts.
       var seen: Set<String> = []
       for entry in Array(entries)
@@ -130,7 +133,8 @@ struct DeclaredItems {
           entry,
           in: segment,
           isTyped: typed?.contains(entry.url.string) ?? true,
-          leftOut: selection.objection(to: entry, of: entries)
+          leftOut: old?.position(of: URLKey(entry.url.string)) == nil
+            ? selection.objection(to: entry, of: entries) : nil
         )
         byURL[entry.url.string, default: []].append(declaration)
         if let zone = entry.zone { byZone[zone, default: []].append(declaration) }

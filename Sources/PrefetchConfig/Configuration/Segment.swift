@@ -17,6 +17,9 @@ package struct Segment: Sendable {
 
   package var name: String { declaration.name }
 
+  /// Whether `select` passes over versions that are too young.
+  package var selectsByAge: Bool { declaration.selectsByAge }
+
   package init() {}
 
   /// Address of a remote manifest; nil for a local one and for inline items.

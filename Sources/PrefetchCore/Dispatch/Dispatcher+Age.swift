@@ -4,12 +4,6 @@ extension Dispatcher {
     AgeGate(segments[Int(items[item].segment)].declaration, request.policy, at: facts.now)
   }
 
-  /// Whether the store decides which versions of a list are old enough to be the newest.
-  func selectsByAge(_ index: Int) -> Bool {
-    let declaration = segments[index].declaration
-    return declaration.manifestRules.versions != nil && declaration.age.minimum > .zero
-  }
-
   private func past(of item: Int) -> AgeGate.Past {
     guard let row = row(of: items[item].step) else { return AgeGate.Past() }
     return AgeGate.Past(row, facts.inventory.sights[row.item])

@@ -18,7 +18,7 @@ extension Dispatcher {
   /// Returns the lock of a segment; nil for bodies that a lock cannot pin.
   private func locked(_ index: Int) -> LockedSegment? {
     let declaration = segments[index].declaration
-    guard request.mode.isOfSegments, declaration.isStored else { return nil }
+    guard declaration.isStored else { return nil }
     return request.lockfile?.segment(declaration.name)
   }
 

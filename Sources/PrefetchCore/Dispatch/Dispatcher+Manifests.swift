@@ -11,7 +11,7 @@ extension Dispatcher {
       accept(index, record, manifest: nil)
       // Items that are requested singly need no selection.
       if !request.mode.isOfSegments, !request.policy.bringsThumbnails {
-        segments[index].entries = entries.value
+        segments[index].entries = locked(entries.value, of: index)
       } else {
         let rules = !request.mode.isOfSegments ? ManifestRules() : segment.declaration.manifestRules
         let selected = ManifestSelection(rules).apply(to: entries.value)
@@ -38,7 +38,7 @@ extension Dispatcher {
   }
 
   mutating func judge(_ index: Int) {
-    if isOtherList(index) || selectsByAge(index), !hasInventory {
+    if isOtherList(index) || segments[index].declaration.selectsByAge, !hasInventory {
       return withInventory(.judge(segment: index))
     }
     let (manifest, provenance) = documents.wholeManifest(index)

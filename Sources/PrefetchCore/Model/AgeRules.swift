@@ -1,6 +1,6 @@
 /// Settings of the age gate: a body is taken only after it has existed for some time.
 package struct AgeRules: Hashable, Sendable {
-  /// What an age counts from.
+  /// Origin of an age.
   package enum Basis: String, Hashable, Sendable, CaseIterable {
     /// Date that the list states for the item.
     case published
@@ -37,7 +37,7 @@ package struct Sight: Hashable, Sendable {
   }
 }
 
-/// What tells a body from its predecessors, before or after it is received.
+/// Text that tells a body from its predecessors, before or after it is received.
 enum BodyMark {
   /// Returns the mark of a body that the list declares; nil without a digest that proves anything.
   static func declared(_ digests: [ExpectedDigest]) -> String? {

@@ -98,6 +98,9 @@ package struct SegmentDeclaration: Sendable {
     return min(maximumFileSize ?? policy.maximumFileSize ?? .max, allowed)
   }
 
+  /// Whether the store decides which versions of a list are old enough to be the newest.
+  package var selectsByAge: Bool { manifestRules.versions != nil && age.minimum > .zero }
+
   package var isListed: Bool {
     if case .inline = source { excerptOf != nil } else { true }
   }

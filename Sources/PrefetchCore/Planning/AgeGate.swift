@@ -17,7 +17,7 @@ package struct AgeGate {
     package var restarts = 0
   }
 
-  /// What the index knows of an item.
+  /// Facts that the index has of an item.
   package struct Past: Hashable, Sendable {
     package var isStored = false
     /// Time of the last answer about the stored body.

@@ -60,6 +60,11 @@ struct SchemaProbeTests {
       reason: "there is nothing to publish then, and `publish` stands beside it"
     ),
     Exception(
+      paths: ["segments[].store"],
+      changes: ["false", #""no""#],
+      reason: "no body has an age then, and `min_age` is beside it"
+    ),
+    Exception(
       paths: ["manifests", "segments[].base"],
       changes: ["no key"],
       reason: "it is needed for a name or a URL elsewhere"

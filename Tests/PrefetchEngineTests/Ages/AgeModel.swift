@@ -1,6 +1,6 @@
 import PrefetchCore
 
-/// What an age gate leaves of items that change from night to night, written apart from the program.
+/// Bodies that an age gate lets pass from night to night, by rules written apart from the program.
 struct AgeModel {
   let minimum: Duration
   private(set) var stored: [String: String] = [:]

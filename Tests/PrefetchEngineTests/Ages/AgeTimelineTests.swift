@@ -68,7 +68,6 @@ private final class AgeTimeline {
     let now = bench.clock.now().wall
     for item in items {
       guard item.isListed else {
-        // Its first sight leaves with it.
         model.drop(item.name)
         young.remove(item.body)
         continue

@@ -193,7 +193,7 @@ struct AgeSourceTests {
     writePackageLock()
     declare("package-lock.json")
     let requests = try expectOnlyOld("/old/-/old-1.0.0.tgz", "/new/-/new-1.0.0.tgz")
-    // What is stored needs no date, and a remembered date is not asked for again.
+    // Stored files need no date, and a remembered date is not asked for again.
     #expect(requests == ["GET /new/-/new-1.0.0.tgz"])
   }
 

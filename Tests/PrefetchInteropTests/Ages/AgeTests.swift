@@ -210,6 +210,17 @@ struct AgeTests {
     let run = try ground.run()
     #expect(run.status == 0, "\(run)")
     #expect(ground.shown("tool-1.9.zip") == "1.9" && ground.shown("tool-1.10.zip") == nil)
+    let account = { (version: String) in
+      try ground.run("explain", ground.url("/tool-\(version).zip")).output
+    }
+    let (young, old, older) = try (account("1.10"), account("1.9"), account("1.8"))
+    #expect(young.contains("its list dates it") && young.contains("decision   defer"), "\(young)")
+    #expect(old.contains("decision   keep") || old.contains("decision   revalidate"), "\(old)")
+    #expect(older.contains("left out"), "\(older)")
+    #expect(try ground.run("freeze").status == 0)
+    #expect(ground.home.read("prefetch.lock")?.contains("tool-1.9.zip") == true)
+    #expect(ground.home.read("prefetch.lock")?.contains("tool-1.10.zip") == false)
+    #expect(try ground.home.tool("rm", ground.home.path("prefetch.lock")).status == 0)
     ground.move(toHour: 24 * 8)
     #expect(try ground.run("-q").status == 0)
     #expect(ground.shown("tool-1.9.zip") == nil && ground.shown("tool-1.10.zip") == "1.10")

@@ -10,7 +10,7 @@ struct RangeKillTests {
     let home = try Home(isInMemory: true)
     var random = SeededRandom(11)
     let origin = try RangeOrigin(mebibytes: 160, rate: 30)
-    // What a busy machine has not read at a kill was moved for nothing, and is no fault.
+    // Bytes that a busy machine has not read at a kill were moved for nothing, and are no fault.
     origin.server.shrinkBuffers()
     home.configure(
       """
