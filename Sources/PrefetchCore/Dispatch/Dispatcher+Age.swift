@@ -122,11 +122,9 @@ extension Dispatcher {
     guard check != .none, let gate = ageGate(of: item) else { return nil }
     if isClockDoubtful { return YoungBody(until: nil, sight: nil) }
     guard check == .open, body.digest != items.active(item).record?.value.digest else { return nil }
-    let mark =
-      BodyMark.stated(Validators(response.headers), size: body.size)
-      ?? BodyMark.received(body.digest)
-    guard !isStoredBody(mark, of: item) else { return nil }
-    let sight = gate.sight(of: mark, after: past(of: item))
+    let stated = BodyMark.stated(Validators(response.headers), size: body.size)
+    if let stated, isStoredBody(stated, of: item) { return nil }
+    let sight = gate.sight(ofReceived: body.digest, stated: stated, after: past(of: item))
     guard !gate.isOldEnough(sight) else { return nil }
     return YoungBody(until: gate.age(of: sight).until, sight: sight)
   }

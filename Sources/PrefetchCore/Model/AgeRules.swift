@@ -26,12 +26,15 @@ package struct AgeRules: Hashable, Sendable {
 package struct Sight: Hashable, Sendable {
   /// Text of a ``BodyMark``, by which a later run recognises the body.
   package var mark: String
+  /// Mark that the server states for the same body in answer to HEAD, if it is another one.
+  package var headMark: String?
   package var seen: Instant
   /// How often a body that waited was replaced, so that the wait began again.
   package var restarts: Int
 
-  package init(mark: String, seen: Instant, restarts: Int = 0) {
+  package init(mark: String, headMark: String? = nil, seen: Instant, restarts: Int = 0) {
     self.mark = mark
+    self.headMark = headMark
     self.seen = seen
     self.restarts = restarts
   }

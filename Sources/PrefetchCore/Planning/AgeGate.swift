@@ -117,9 +117,27 @@ package struct AgeGate {
     guard isBelieved(recorded) else {
       return Sight(mark: mark, seen: now, restarts: recorded.restarts)
     }
-    guard recorded.mark != mark else { return recorded }
+    guard recorded.mark != mark, recorded.headMark != mark else { return recorded }
     let hasWaited = now < recorded.seen + rules.minimum && past.awaits(recorded)
     return Sight(mark: mark, seen: now, restarts: hasWaited ? recorded.restarts + 1 : 0)
+  }
+
+  /// Returns the first sight of a received body, by what its answer states or by its digest.
+  ///
+  /// A HEAD may show nothing, or another mark than GET does. The first such body is known by its
+  /// digest, so that it is not looked at again before its time; the second by both marks.
+  func sight(ofReceived digest: ContentDigest, stated: String?, after past: Past) -> Sight {
+    let received = BodyMark.received(digest)
+    guard let stated, let recorded = past.sight, isBelieved(recorded) else {
+      return sight(of: received, after: past)
+    }
+    if recorded.mark == stated || recorded.mark == received { return recorded }
+    guard isOldEnough(recorded), !BodyMark.isOfReceivedBody(recorded.mark) else {
+      return sight(of: received, after: past)
+    }
+    var new = sight(of: stated, after: past)
+    new.headMark = recorded.headMark ?? recorded.mark
+    return new
   }
 
   func isOldEnough(_ sight: Sight) -> Bool {

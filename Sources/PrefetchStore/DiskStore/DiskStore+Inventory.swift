@@ -84,7 +84,7 @@ extension DiskStore {
     of items: [Int64]?
   ) throws(Failure) -> [Int64: Sight] {
     let rows = try InventoryReader.rows(
-      "item, mark, seen, restarts FROM item_sights",
+      "item, mark, head_mark, seen, restarts FROM item_sights",
       of: items,
       database
     )
@@ -92,8 +92,9 @@ extension DiskStore {
     while try rows.step() {
       sights[rows.number(0)] = Sight(
         mark: rows.text(1),
-        seen: Instant(milliseconds: rows.number(2)),
-        restarts: Int(rows.number(3))
+        headMark: rows.optionalText(2),
+        seen: Instant(milliseconds: rows.number(3)),
+        restarts: Int(rows.number(4))
       )
     }
     return sights

@@ -55,6 +55,7 @@ extension Schema {
       CREATE TABLE item_sights (
         item INTEGER PRIMARY KEY,
         mark TEXT NOT NULL,
+        head_mark TEXT,
         seen INTEGER NOT NULL,
         restarts INTEGER NOT NULL
       ) STRICT;

@@ -82,7 +82,7 @@ final class ItemRows {
       sights: database.prepare("DELETE FROM item_sights WHERE item=?1")
     )
     findFiles = database.prepare("SELECT digest, size FROM item_files WHERE item=?1")
-    setSight = database.prepare("REPLACE INTO item_sights VALUES (?1, ?2, ?3, ?4)")
+    setSight = database.prepare("REPLACE INTO item_sights VALUES (?1, ?2, ?3, ?4, ?5)")
     insertFile = database.prepare("INSERT OR IGNORE INTO item_files VALUES (?1, ?2, ?3, ?4)")
     findOwners = database.prepare(
       "SELECT url FROM items JOIN item_files USING (item) WHERE digest=?1"
@@ -272,7 +272,13 @@ final class ItemRows {
   }
 
   func setSight(_ sight: Sight, of item: Int64) throws(Failure) {
-    try setSight.run(item, sight.mark, sight.seen.milliseconds, Int64(sight.restarts))
+    try setSight.run(
+      item,
+      sight.mark,
+      sight.headMark,
+      sight.seen.milliseconds,
+      Int64(sight.restarts)
+    )
   }
 
   // MARK: Files

@@ -85,7 +85,35 @@ struct AgeTests {
     )
     #expect(try ground.run().status == 75)
     #expect(try ground.run("list").output.contains("idle"))
+    ground.move(toHour: 12)
+    #expect(try ground.run().status == 75)
+    // One transfer to know the body, and none before its time.
+    #expect(site.requests.map(\.method) == ["GET"])
     ground.move(toHour: 25)
+    #expect(try ground.run().status == 0)
+    #expect(site.requests.count == 2)
+  }
+
+  @Test("A server whose HEAD shows other tags than GET delays a body, but not for ever")
+  func otherHead() throws {
+    let site = Site()
+    site["/a"] = Site.Page("one")
+    let server = try LoopbackServer { request in
+      request.method == "HEAD"
+        ? .respond(200, [("ETag", "\"other\"")], text: "") : site.respond(to: request)
+    }
+    let ground = try AgeGround()
+    ground.configure(
+      #"  - { name: s, urls: ["\#(server.address("/a"))"], min_age: 1d, publish: { dir: dir } }"#
+    )
+    #expect(try ground.run().status == 75)
+    #expect(site.requests.isEmpty)
+    ground.move(toHour: 25)
+    #expect(try ground.run().status == 75)
+    ground.move(toHour: 30)
+    #expect(try ground.run().status == 75)
+    #expect(site.requests.count == 1)
+    ground.move(toHour: 50)
     #expect(try ground.run().status == 0)
   }
 
