@@ -23,6 +23,7 @@ enum FormatDetection {
     case .moduleSource: return .moduleSource
     case .sitemap: return .sitemap
     case .checksums: return .releaseChecksums
+    case .hubTree: return .hub
     case .page, nil: break
     }
     // Configured pointers describe a foreign JSON document, whatever its name.

@@ -8,7 +8,7 @@ enum DocumentKind: Hashable, CaseIterable {
   case cargoLock, uvLock, yarnLock, pnpmLock, debianRelease, debianPackages
   case signature
   case poetryLock, pdmLock, pipfileLock, pyproject, pixiLock, condaLock, gemfileLock, composerLock
-  case releases, releaseChecksums
+  case releases, releaseChecksums, hub
   case nugetLock, terraformLock, flakeLock, denoLock, goMod, packageManifest
 }
 
@@ -194,6 +194,14 @@ enum FormatTable {
       words: "the checksums of a release",
       syntax: .text,
       read: ReleaseChecksumList.read
+    ),
+    FormatRow(
+      kind: .hub,
+      words: "a repository of a hub",
+      syntax: .json,
+      formats: [.hf],
+      keys: [["sha", "siblings"]],
+      read: HubList.read
     ),
     FormatRow(
       kind: .json,

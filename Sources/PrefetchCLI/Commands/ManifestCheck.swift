@@ -17,11 +17,11 @@ struct ManifestCheck: Command {
       ? ManifestExpiry.required
       : try context.configuration(isRequired: false, allowsUnsetSecrets: true)
         .configuration.policy.manifestExpiry
-    if let releases = try TypedURL.releases(options.manifest, context) {
+    if let address = try TypedURL.short(options.manifest, context) {
       let configuration = try context.configuration(isRequired: false, allowsUnsetSecrets: true)
         .configuration
-      let url = releases.url(base: configuration.defaults.api)
-      return try checkURL(DeclaredURL(url), keys, expiry, as: .releases)
+      let url = configuration.defaults.url(of: address)
+      return try checkURL(DeclaredURL(url), keys, expiry, as: address.format)
     }
     guard options.manifest.contains("://") else {
       return try checkFile(options.manifest, keys, expiry)

@@ -12,7 +12,7 @@ struct MirrorCommand: Command {
     try context.prepareTransfers()
     context.pendingRun.begin(options.run.engine, isPlan: options.run.isDryRun)
     let (list, name) = (options.operands[0], options.operands[1])
-    if try TypedURL.releases(list, context) == nil, list.contains("://") {
+    if try TypedURL.short(list, context) == nil, list.contains("://") {
       guard try TypedURL.read(list, isKnown: false, context) != nil else {
         return ExitStatus.usage.code
       }

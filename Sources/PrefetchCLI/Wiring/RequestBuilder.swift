@@ -87,7 +87,7 @@ struct RequestBuilder {
 
   private func source(of segment: Segment) -> SegmentDeclaration.Source {
     switch segment.manifest {
-    case .releases(let address): return .remote(address.url(base: segment.api))
+    case .short(let address): return .remote(segment.url(of: address))
     case .remote(let url):
       guard let format = segment.declaration.manifestRules.format,
         BundleForm(rawValue: format.rawValue) != nil
@@ -141,7 +141,7 @@ struct RequestBuilder {
     if segment.declaration.publishing?.layout == .cargo {
       rules.crateIndex = rules.crateIndex ?? Self.crateIndex
     }
-    if case .releases? = segment.manifest { rules.format = .releases }
+    if case .short(let address)? = segment.manifest { rules.format = address.format }
     rules.machine = ThisMachine.platform()
     rules.behavior = segment.behavior ?? download.behavior
     rules.sources = download.sources

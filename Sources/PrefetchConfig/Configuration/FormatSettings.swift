@@ -49,6 +49,11 @@ extension ManifestRules {
 }
 
 extension Segment {
+  static let hubTable = ObjectType(Self(), name: "hf") {
+    Field("endpoint", \.hubEndpoint, .url)
+      .help("URL of the hub; the default is `HF_ENDPOINT`, or else https://huggingface.co")
+  }
+
   static let adTable = ObjectType(Self(), name: "vast") {
     Field("extensions", \.declaration.bundleRules.includesExtensions, .boolean)
       .help("Whether pictures in extensions are fetched")

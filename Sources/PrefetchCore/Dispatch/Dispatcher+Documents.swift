@@ -13,6 +13,9 @@ extension Dispatcher {
     }
     if beginPageLookup(number) { return useStored(number, status: .skipped) }
     let policy = request.policy
+    if document.furtherDocument?.isImmutable == true, document.stored != nil, !policy.refetchesAll {
+      return useStored(number, status: .skipped)
+    }
     let refusal = policy.refusal(of: url, for: .manifest, named: document.namer, at: now.wall)
     if let refusal { return fail(document: number, refusal) }
     if let deferral = deferral(ofSegment: index) {

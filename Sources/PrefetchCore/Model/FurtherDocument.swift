@@ -9,6 +9,8 @@ package struct FurtherDocument: Hashable, Sendable {
     case moduleSource(ContentDigest)
     /// List of checksums among the assets of a release; only adds digests to these assets.
     case checksums(ReleaseChecksums)
+    /// Page of the files of a commit in a hub's repository; its URL names the commit.
+    case hubTree
   }
 
   package var url: WebURL
@@ -51,6 +53,9 @@ package struct ReleaseChecksums: Hashable, Sendable {
 }
 
 extension FurtherDocument {
+  /// Whether the document under the URL never changes, so that a stored one is not revalidated.
+  package var isImmutable: Bool { kind == .hubTree }
+
   /// Whether the list of the manifest holds without this document.
   package var isOptional: Bool {
     if case .checksums = kind { true } else { false }

@@ -1,7 +1,7 @@
 import PrefetchCore
 import Testing
 
-@Suite("Short addresses of releases") struct ReleaseAddressTests {
+@Suite("Short addresses of releases") struct ShortAddressTests {
   @Test(
     "A short address stands for an address of the API",
     arguments: [
@@ -24,7 +24,7 @@ import Testing
     ]
   )
   func urls(text: String, url: String) throws {
-    let address = try #require(try ReleaseAddress(text))
+    let address = try #require(try ShortAddress(text))
     #expect(address.url(base: nil).string == url)
     #expect(address.text == text)
   }
@@ -34,7 +34,7 @@ import Testing
     arguments: ["https://git.example/api/v3", "https://git.example/api/v3/"]
   )
   func base(text: String) throws {
-    let address = try #require(try ReleaseAddress("github:acme/tool@v1"))
+    let address = try #require(try ShortAddress("github:acme/tool@v1"))
     let url = address.url(base: try WebURL(text))
     #expect(url.string == "https://git.example/api/v3/repos/acme/tool/releases/tags/v1")
   }
@@ -49,8 +49,8 @@ import Testing
     ]
   )
   func wrong(text: String) throws {
-    #expect(ReleaseAddress.isMeant(text))
-    let fault = #expect(throws: ReleaseAddress.Fault.self) { try ReleaseAddress(text) }
+    #expect(ShortAddress.isMeant(text))
+    let fault = #expect(throws: ShortAddress.Fault.self) { try ShortAddress(text) }
     let form = try #require(fault).forge.form
     #expect(fault?.message.hasSuffix("write `\(form)` or `\(form)@TAG`") == true)
   }
@@ -60,7 +60,7 @@ import Testing
     arguments: ["./github:a/b", "github", "https://github.com/a/b", "github://a/b", "svn:a/b", ""]
   )
   func other(text: String) throws {
-    #expect(try ReleaseAddress(text) == nil)
+    #expect(try ShortAddress(text) == nil)
   }
 }
 
