@@ -131,6 +131,8 @@ struct MirrorCommand: Command {
     // If cache or state are shared, the folder distinguishes the mirrors.
     let isAlone = locations.cache == folder.own && locations.state == folder.own
     loaded.identity = MirrorRules.identity(sharingPlacesFrom: isAlone ? nil : folder.path)
+    // The cache folder of a hub's tools is that of several repositories.
+    if options.layout == .hf { loaded.identity = "\(list.location) \(loaded.identity)" }
     loaded.configuration.name = loaded.identity
     context.pendingRun.configuration = loaded
     return loaded

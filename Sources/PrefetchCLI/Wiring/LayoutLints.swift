@@ -24,7 +24,7 @@ struct LayoutLints {
 
   private static func isForOneTool(_ layout: PublishingRules.Layout) -> Bool {
     switch layout {
-    case .npm, .pip, .go, .cargo, .yarn: true
+    case .npm, .pip, .go, .cargo, .yarn, .hf: true
     // Bazel finds bodies of any kind by their digests.
     case .bazel, .url, .basename, .hls: false
     }

@@ -77,6 +77,9 @@ struct RequestBuilder {
     declaration.publishing?.goProxy = declaration.manifestRules.goProxy
     finish(&declaration.manifestRules, of: segment)
     if case .remote(let url) = declaration.source {
+      if declaration.publishing?.layout == .hf {
+        declaration.publishing?.hub = HubRepository(api: url).map(HubLayout.init)
+      }
       declaration.manifestRules.hasCredentials = hasCredentials(for: url, declaration)
     }
     declaration.network = segment.network.map { network($0, of: segment.name) }

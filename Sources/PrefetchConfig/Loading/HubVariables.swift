@@ -3,6 +3,7 @@ import PrefetchCore
 /// Variables of the hub's own tools, which segments of a hub obey unless the configuration decides.
 extension LoadedConfiguration {
   mutating func applyHubVariables(_ environment: ConfigurationEnvironment) {
+    applyHubFolder(environment)
     let isTemplated = configuration.manifests?.hasPrefix("\(ShortAddress.Service.hf.rawValue):")
     let isUsed = isTemplated == true || configuration.segments.contains(where: \.isOfHub)
     guard isUsed else { return }
@@ -15,6 +16,31 @@ extension LoadedConfiguration {
     for index in configuration.segments.indices where configuration.segments[index].isOfHub {
       let isRuled = hasCredentials(for: configuration.segments[index])
       configuration.segments[index].applyHub(endpoint, isRuled ? nil : field)
+    }
+  }
+
+  /// Gives trees of layout `hf` without a folder the one that the hub's tools read.
+  private mutating func applyHubFolder(_ environment: ConfigurationEnvironment) {
+    let folder = Self.hubFolder(environment)
+    for index in configuration.segments.indices {
+      configuration.segments[index].declaration.publishing?.applyHub(folder)
+    }
+    configuration.defaults.declaration.publishing?.applyHub(folder)
+  }
+
+  private static func hubFolder(_ environment: ConfigurationEnvironment) -> String? {
+    func value(_ name: String) -> String? {
+      environment.variable(name).flatMap { $0.isEmpty ? nil : $0 }
+    }
+    let home = environment.homeDirectory
+    let caches = value("XDG_CACHE_HOME") ?? home.map { "\($0)/.cache" }
+    let standard =
+      value("HF_HUB_CACHE") ?? value("HUGGINGFACE_HUB_CACHE")
+      ?? (value("HF_HOME") ?? caches.map { "\($0)/huggingface" }).map { "\($0)/hub" }
+    return standard.flatMap { path in
+      let isOfHome = path == "~" || path.hasPrefix("~/")
+      let whole = isOfHome ? home.map { "\($0)\(path.dropFirst())" } : path
+      return whole.map { PathResolver.join(environment.currentDirectory, $0) }
     }
   }
 
@@ -39,6 +65,12 @@ extension LoadedConfiguration {
       )
       return nil
     }
+  }
+}
+
+extension PublishingRules {
+  fileprivate mutating func applyHub(_ standard: String?) {
+    if layout == .hf, folder.isEmpty { folder = standard ?? "" }
   }
 }
 
