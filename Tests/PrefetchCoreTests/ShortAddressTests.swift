@@ -1,7 +1,7 @@
 import PrefetchCore
 import Testing
 
-@Suite("Short addresses of releases") struct ShortAddressTests {
+@Suite("Short addresses of lists") struct ShortAddressTests {
   @Test(
     "A short address stands for an address of the API",
     arguments: [
@@ -21,6 +21,12 @@ import Testing
         "https://git.example:3000/api/v1/repos/a/tool/releases?limit=50"
       ),
       ("forgejo:git.example/a/tool@v1", "https://git.example/api/v1/repos/a/tool/releases/tags/v1"),
+      ("hf:acme/tiny", "https://huggingface.co/api/models/acme/tiny/revision/main"),
+      (
+        "hf:datasets/acme/words@refs/pr/1",
+        "https://huggingface.co/api/datasets/acme/words/revision/refs%2Fpr%2F1"
+      ),
+      ("hf:spaces/acme/demo@v1", "https://huggingface.co/api/spaces/acme/demo/revision/v1"),
     ]
   )
   func urls(text: String, url: String) throws {
@@ -45,14 +51,15 @@ import Testing
       "github:", "github:acme", "github:acme/tool/more", "github:acme/", "github:/tool",
       "github:acme/tool@", "github:acme/to ol", "github:acme/..", "github:acme/tool?x",
       "gitlab:acme", "forgejo:acme/tool", "forgejo:git.example/tool", "forgejo:a b/a/tool",
-      "github:acme/tool@a b",
+      "github:acme/tool@a b", "hf:", "hf:tiny", "hf:datasets/words", "hf:a/b/c", "hf:acme/tiny@",
+      "hf:models/acme/tiny", "hf:datasets/spaces/words",
     ]
   )
   func wrong(text: String) throws {
     #expect(ShortAddress.isMeant(text))
     let fault = #expect(throws: ShortAddress.Fault.self) { try ShortAddress(text) }
-    let form = try #require(fault).forge.form
-    #expect(fault?.message.hasSuffix("write `\(form)` or `\(form)@TAG`") == true)
+    let form = try #require(fault).service.form
+    #expect(fault?.message.contains("write `\(form)` or `\(form)@") == true)
   }
 
   @Test(

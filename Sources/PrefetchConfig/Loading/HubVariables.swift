@@ -1,4 +1,4 @@
-import PrefetchCore
+package import PrefetchCore
 
 /// Variables of the hub's own tools, which segments of a hub obey unless the configuration decides.
 extension LoadedConfiguration {
@@ -8,15 +8,32 @@ extension LoadedConfiguration {
     let isUsed = isTemplated == true || configuration.segments.contains(where: \.isOfHub)
     guard isUsed else { return }
     let endpoint = endpoint(environment)
-    let token = environment.variable("HF_TOKEN").map { Blanks.trimmed($0) } ?? ""
-    let hasToken = !token.isEmpty && token.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
-    if hasToken { secrets.append(token) }
-    let field = hasToken ? HeaderField("Authorization", "Bearer \(token)") : nil
+    let field = credentials(environment)
     if isTemplated == true { configuration.defaults.applyHub(endpoint, field) }
     for index in configuration.segments.indices where configuration.segments[index].isOfHub {
       let isRuled = hasCredentials(for: configuration.segments[index])
       configuration.segments[index].applyHub(endpoint, isRuled ? nil : field)
     }
+  }
+
+  /// Returns a segment with a list that no segment declares.
+  package mutating func segment(
+    of address: ShortAddress,
+    in environment: ConfigurationEnvironment
+  ) -> Segment {
+    var segment = configuration.defaults
+    segment.manifest = .short(address)
+    guard segment.isOfHub else { return segment }
+    let (endpoint, field) = (endpoint(environment), credentials(environment))
+    segment.applyHub(endpoint, hasCredentials(for: segment) ? nil : field)
+    return segment
+  }
+
+  private mutating func credentials(_ environment: ConfigurationEnvironment) -> HeaderField? {
+    let token = environment.variable("HF_TOKEN").map { Blanks.trimmed($0) } ?? ""
+    guard !token.isEmpty, token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
+    secrets.append(token)
+    return HeaderField("Authorization", "Bearer \(token)")
   }
 
   /// Gives trees of layout `hf` without a folder the one that the hub's tools read.

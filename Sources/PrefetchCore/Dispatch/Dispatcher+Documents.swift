@@ -219,8 +219,8 @@ extension Dispatcher {
       )
     }
     var failure = given
-    if failure.code == .gone, !document.isSignature {
-      let declaration = segments[document.segment].declaration
+    let declaration = segments[document.segment].declaration
+    if failure.code == .gone, !document.isSignature, declaration.manifestRules.format != .hf {
       failure.message +=
         document.url.map { declaration.isReleaseAPI($0) } == true
         ? "; correct the name of the project or its tag, or give a token if it is private"

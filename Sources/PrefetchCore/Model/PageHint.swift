@@ -17,8 +17,9 @@ package struct PageHint: Hashable, Sendable {
     self.link = link
   }
 
-  /// Makes the hint for a stored page: the `known` documents of its list have the next page if
-  /// the list had one. A page that a cursor names follows its predecessor in `known`.
+  /// Makes the hint for a stored page, whose next page is among the `known` documents if there is one.
+  ///
+  /// A page that a cursor names follows its predecessor in `known`.
   package init(_ url: WebURL, known: some Sequence<String>) {
     let next = url.nextPage
     link =
