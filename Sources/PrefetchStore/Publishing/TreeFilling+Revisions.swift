@@ -29,21 +29,31 @@ extension TreeFilling {
     let (path, leaf) = PathText.split(file.name)
     recordHome(path)
     let folder = try folders.making(path)
+    let identity = FileIdentity.content(size: bytes.count)
     if let status = try folder.status(of: leaf) {
       let spot = TreeSpot(folder: folder, leaf: leaf, status: status)
       guard status.kind == .file else { return try recordFailure(Self.noFile(spot), of: file) }
-      if try isBody(digest, spot), let row = rows.first(where: { $0.digest == digest }) {
+      // A reference that the hub's tools have moved since is theirs, until the next revision.
+      if let row = rows.first(where: { $0.digest == digest }) {
         seen.insert(row.number)
         return
+      }
+      if try isBody(digest, spot) {
+        seen.insert(try record.add(file.name, digest, identity, birth: 0, to: tree))
+        return try record.remove(rows.map(\.number))
       }
     }
     // After a power cut the file must not name a commit whose files are lost.
     if options.isDurable { try folders.root.synchronizeFileSystem() }
-    let identity = FileIdentity.content(size: bytes.count)
-    let number = try record.add(file.name, digest, identity, birth: 0, to: tree)
-    try source.make(file.content, in: folder).install(as: leaf, in: folder)
-    try record.remove(rows.map(\.number))
-    seen.insert(number)
+    let form = try source.make(file.content, in: folder)
+    let temporary = RandomName.make(TreeName.temporaryPrefix)
+    let draft = try record.add("\(path)/\(temporary)", digest, identity, birth: 0, to: tree)
+    let result = form.link(as: temporary, in: folder)
+    guard result == 0 else { throw .system(-result, "create", folder.path(of: leaf)) }
+    try folder.rename(temporary, to: leaf, in: folder)
+    // Recorded only now: a row of this commit says that readers were led to it.
+    seen.insert(try record.add(file.name, digest, identity, birth: 0, to: tree))
+    try record.remove(rows.map(\.number) + [draft])
     outcome.created += 1
   }
 

@@ -226,19 +226,29 @@ struct HubCacheTests {
   @Test(
     "A kill while a revision is published leaves a whole one in use, and the next run ends it",
     .enabled(if: Tracing.isPossible, "\(Tracing.absence)"),
-    arguments: [("linkat", 1), ("linkat", 3), ("symlinkat", 1), ("symlinkat", 4), ("renameat", 1)]
+    arguments: [
+      ("linkat", 1), ("linkat", 2), ("linkat", 3), ("symlinkat", 1), ("symlinkat", 4),
+      ("renameat", 1), ("mkdirat", 1),
+    ]
   )
   func killed(_ call: String, _ moment: Int) throws {
     declare()
     #expect(try ground.run().status == 0)
     ground.publish(files[1])
+    let snapshots = "\(folder)/snapshots"
+    let watched = [
+      "\(folder)/blobs", "\(folder)/refs", snapshots,
+      "\(snapshots)/\(HubText.commit(of: files[1]))",
+      "\(snapshots)/\(HubText.commit(of: files[1]))/sub dir",
+    ]
+    let paths = watched.map { "-P '\(ground.home.path($0))'" }.joined(separator: " ")
     let killed = try ground.home.shell(
       """
-      strace -f -qq -o /dev/null -P \(ground.home.path(folder)) -e trace=\(call) \
+      strace -f -qq -o /dev/null \(paths) -e trace=\(call) \
       -e inject=\(call):signal=SIGKILL:when=\(moment) $prefetch run
       """
     )
-    _ = killed
+    try #require(killed.status == 137, "\(killed)")
     let current = ground.home.read("\(folder)/refs/main")
     let known = files.map { HubText.commit(of: $0) }
     let whole = try #require(known.firstIndex { $0 == current })

@@ -244,7 +244,8 @@ struct HubTests {
 
   @Test("`init --from` writes a segment of the repository, and `check` accepts it")
   func initial() throws {
-    let ground = try HubGround()
+    var ground = try HubGround()
+    ground.set("HF_ENDPOINT", nil)
     let run = try ground.run("init", "--from", "hf:datasets/acme/words@v1")
     #expect(run.status == 0, "\(run)")
     #expect(ground.home.read("prefetch.yaml")?.contains("name: words") == true)
