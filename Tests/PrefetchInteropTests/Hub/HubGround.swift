@@ -13,12 +13,17 @@ struct HubGround {
   /// Server that only redirects of the hub name.
   let storage = Site()
   let storageServer: LoopbackServer
+  /// Response of the storage in place of the correct one; nil responds correctly.
+  private let conduct = Guarded<@Sendable (LoopbackRequest) -> Script?>({ _ in nil })
   private(set) var home: Home
 
   init() throws {
     mirror = try MirrorGround()
-    let storage = storage
-    storageServer = try LoopbackServer(number: 2) { storage.respond(to: $0) }
+    let (storage, conduct) = (storage, conduct)
+    storageServer = try LoopbackServer(number: 2) { request in
+      let response = storage.respond(to: request)
+      return conduct.withLock(\.self)(request) ?? response
+    }
     home = mirror.home
     home.variables["HF_ENDPOINT"] = mirror.server.address("")
   }
@@ -109,6 +114,10 @@ struct HubGround {
 
   private static func escaped(_ path: String) -> String {
     path.replacing(" ", with: "%20").replacing("+", with: "%2B")
+  }
+
+  func conductStorage(_ conduct: @escaping @Sendable (LoopbackRequest) -> Script?) {
+    self.conduct.withLock { $0 = conduct }
   }
 
   func refuse(_ path: String, _ status: Int, _ headers: [(String, String)] = []) {
