@@ -10,6 +10,13 @@ enum MutationSamples {
     var documentRole: FurtherDocument.Role?
     var samples: [String]
 
+    /// Address of the documents, by which the reader of a hub's knows the repository.
+    var address: String {
+      let api = "https://hub.example/api/models/acme/tiny"
+      if documentRole == .hubTree { return "\(api)/tree/\(HubText.name("a commit"))" }
+      return format == .hf ? "\(api)/revision/main" : "https://cdn.example/lists/LIST"
+    }
+
     var testDescription: String { format?.rawValue ?? "document with a role" }
   }
 

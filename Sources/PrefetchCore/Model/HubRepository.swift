@@ -52,7 +52,11 @@ package struct HubRepository: Hashable, Sendable {
 
   /// Returns the address of a file in a commit.
   package func file(_ path: String, in commit: String) -> WebURL? {
-    let folders = kind == .models ? names : [kind.rawValue] + names
+    let folders =
+      switch kind {
+      case .models: names
+      case .datasets, .spaces: [kind.rawValue] + names
+      }
     let parts = folders + ["resolve", commit] + path.split(separator: "/").map(String.init)
     let encoded = parts.map { Hexadecimal.encodePercent($0) }.joined(separator: "/")
     return try? WebURL("\(endpoint)/\(encoded)")

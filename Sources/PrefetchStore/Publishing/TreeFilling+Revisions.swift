@@ -57,7 +57,7 @@ extension TreeFilling {
     outcome.created += 1
   }
 
-  /// Returns the revisions besides the plan's: the one that readers are led to, and the newest.
+  /// Returns the revisions other than the plan's that stay: the one that readers are led to, and the newest.
   func keptRevisions() throws(Failure) -> KeptRevisions {
     guard let layout = plan.rules.hub else { return KeptRevisions() }
     var newest: [String: Int64] = [:]

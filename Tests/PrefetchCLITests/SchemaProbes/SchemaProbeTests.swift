@@ -65,6 +65,10 @@ struct SchemaProbeTests {
       reason: "it is needed for a name or a URL elsewhere"
     ),
     Exception(
+      paths: ["segments[].publish.dir", "segments[].publish.layout"],
+      reason: "only the layout `hf` has a folder by default"
+    ),
+    Exception(
       paths: ["include", "include[]"],
       changes: unset,
       reason: "the file has to be there"

@@ -59,7 +59,7 @@ enum PagePackages {
     import hashlib, json, os
     origin = os.environ['origin'] + '/huggingface.co'
     files = {'README.md': '# A tiny model\n', 'config.json': '{"hidden_size": 8}\n',
-             'model.safetensors': 'weights ' * 1000, 'pytorch_model.bin': 'weights ' * 1000}
+             'model.safetensors': 'weights ' * 1000, 'pytorch_model.bin': 'tensors ' * 1000}
     commit = hashlib.sha1(b'a commit').hexdigest()
     folder = origin + '/acme/tiny/resolve/' + commit
     os.makedirs(folder)
