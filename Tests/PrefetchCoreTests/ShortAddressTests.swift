@@ -52,6 +52,8 @@ import Testing
       "github:acme/tool@", "github:acme/to ol", "github:acme/..", "github:acme/tool?x",
       "gitlab:acme", "forgejo:acme/tool", "forgejo:git.example/tool", "forgejo:a b/a/tool",
       "github:acme/tool@a b", "hf:", "hf:tiny", "hf:datasets/words", "hf:a/b/c", "hf:acme/tiny@",
+      "hf:acme/tiny@../x",
+      "hf:acme/tiny@/x", "hf:acme/tiny@a//b",
       "hf:models/acme/tiny", "hf:datasets/spaces/words",
     ]
   )

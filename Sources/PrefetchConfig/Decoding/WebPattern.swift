@@ -83,10 +83,12 @@ extension Pattern {
     let letter = "(?:[-._A-Za-z0-9]\(part))"
     let name = "(?!\\.{1,2}(?:[/@]|$))\(letter)+"
     let tag = "(?:@[^\\u0000-\\u0020\\u007F]+)?"
+    let component = "(?!\\.{1,2}(?:/|$))[^\\u0000-\\u0020\\u007F/]+"
+    let revision = "(?:@\(component)(?:/\(component))*)?"
     return any(of: [
       "github:\(name)/\(name)\(tag)", "gitlab:\(name)(?:/\(name))+\(tag)",
       "forgejo:\(authority(part))/\(name)/\(name)\(tag)",
-      "hf:(?:(?:datasets|spaces)/)?(?!(?:models|datasets|spaces)/)\(name)/\(name)\(tag)",
+      "hf:(?:(?:datasets|spaces)/)?(?!(?:models|datasets|spaces)/)\(name)/\(name)\(revision)",
     ])
   }
 

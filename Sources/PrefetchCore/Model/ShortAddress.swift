@@ -81,7 +81,9 @@ package struct ShortAddress: Hashable, Sendable {
         kind = named
         names.removeFirst()
       }
-      guard HubRepository.Kind(rawValue: names[0]) == nil else { throw fault }
+      guard HubRepository.Kind(rawValue: names[0]) == nil,
+        tag.map({ TreeName.objection(to: $0, below: "") == nil }) ?? true
+      else { throw fault }
     }
     let isComplete = service == .gitlab ? names.count >= 2 : names.count == 2
     guard isComplete, names.allSatisfy(Self.isName) else { throw fault }

@@ -8,8 +8,10 @@ package struct HubLayout: Hashable, Sendable {
   package init(_ repository: HubRepository) {
     folder = ([repository.kind.rawValue] + repository.names).joined(separator: "--")
     let revision = repository.revision
-    let isNamed = !HubRepository.isCommit(revision) && !revision.isEmpty
-    reference = isNamed ? "\(folder)/refs/\(revision)" : nil
+    let name = "\(folder)/refs/\(revision)"
+    let isNamed =
+      !HubRepository.isCommit(revision) && TreeName.objection(to: name, below: "") == nil
+    reference = isNamed ? name : nil
   }
 
   package var snapshots: String { "\(folder)/snapshots" }
@@ -19,13 +21,14 @@ package struct HubLayout: Hashable, Sendable {
     "\(snapshots)/\(commit)/\(path)"
   }
 
-  /// Returns the name of an entry's body: its SHA-256, or the name of its git blob.
+  /// Returns the name of an entry's body: that of its git blob, or the SHA-256 of a large file.
   func blob(of entry: ManifestEntry, _ body: ContentDigest?) -> String? {
-    if let declared = entry.digests.first(where: { $0.algorithm == .sha256 }) {
-      return "\(blobs)/\(Hexadecimal.encode(declared.bytes))"
-    }
+    // Small files come first, since a lock file gives them digests of its own.
     if let revision = entry.revision, HubRepository.isCommit(revision) {
       return "\(blobs)/\(revision)"
+    }
+    if let declared = entry.digests.first(where: { $0.algorithm == .sha256 }) {
+      return "\(blobs)/\(Hexadecimal.encode(declared.bytes))"
     }
     return body.map { "\(blobs)/\($0.hexadecimal)" }
   }
@@ -60,9 +63,15 @@ extension TreePlan {
     rules.hub != nil && index == indices.upperBound - 1
   }
 
-  /// Commit of the first item, which is that of all items.
+  /// Commit of all items; nil if they are of several, as in a lock file that was edited.
   package var commit: String? {
-    entryCount > 0 ? HubLayout.commit(of: plannedEntry(at: 0).url) : nil
+    guard entryCount > 0, let first = HubLayout.commit(of: plannedEntry(at: 0).url) else {
+      return nil
+    }
+    let isCommon = (1..<entryCount).allSatisfy { position in
+      HubLayout.commit(of: plannedEntry(at: position).url) == first
+    }
+    return isCommon ? first : nil
   }
 
   func hubFile(_ number: Int) -> TreeFile? {

@@ -84,7 +84,10 @@ extension TreeFilling {
     do throws(Failure) {
       if case .link(let target) = file.content, spot.folder.target(of: spot.leaf) == target {
         try record.remove(rows.map(\.number))
-        return try recordForeign(file, digest, spot)
+        guard plan.rules.adopts else { return try recordForeign(file, digest, spot) }
+        let identity = FileIdentity.content(size: target.utf8.count)
+        seen.insert(try record.add(file.name, digest, identity, birth: 0, to: tree))
+        return
       }
       guard spot.status.kind == .file else { throw Self.noFile(spot) }
       guard try isBody(digest, spot) else { throw Self.foreign(spot) }
