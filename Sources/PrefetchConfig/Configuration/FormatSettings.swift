@@ -132,7 +132,7 @@ extension PublishingRules {
       )
   }
   .checking { rules, facts, decoder in
-    if !facts.has("dir"), facts.has("layout"), rules.layout != .hf {
+    if !facts.has("dir"), rules.layout != .hf {
       decoder.report(
         "config.missing-key",
         "`publish` has no `dir`",
@@ -157,5 +157,4 @@ extension PublishingRules {
       )
     }
   }
-  .requiring("dir", "layout") { _ in "`publish` has no `dir`" }
 }

@@ -65,7 +65,8 @@ struct SchemaProbeTests {
       reason: "it is needed for a name or a URL elsewhere"
     ),
     Exception(
-      paths: ["segments[].publish.dir", "segments[].publish.layout"],
+      paths: ["segments[].publish", "segments[].publish.dir"],
+      changes: unset.union(["{}"]),
       reason: "only the layout `hf` has a folder by default"
     ),
     Exception(
