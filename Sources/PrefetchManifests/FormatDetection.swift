@@ -24,6 +24,7 @@ enum FormatDetection {
     case .sitemap: return .sitemap
     case .checksums: return .releaseChecksums
     case .dates: return .packageDates
+    case .hubTree: return .hub
     case .page, nil: break
     }
     // Configured pointers describe a foreign JSON document, whatever its name.

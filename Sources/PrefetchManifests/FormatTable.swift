@@ -8,7 +8,7 @@ enum DocumentKind: Hashable, CaseIterable {
   case cargoLock, uvLock, yarnLock, pnpmLock, debianRelease, debianPackages
   case signature
   case poetryLock, pdmLock, pipfileLock, pyproject, pixiLock, condaLock, gemfileLock, composerLock
-  case releases, releaseChecksums, packageDates
+  case releases, releaseChecksums, packageDates, hub
   case nugetLock, terraformLock, flakeLock, denoLock, goMod, packageManifest
 }
 
@@ -212,6 +212,14 @@ enum FormatTable {
       words: "a package's document of an npm registry",
       syntax: .json,
       read: PackageDocument.read
+    ),
+    FormatRow(
+      kind: .hub,
+      words: "a repository of a hub",
+      syntax: .json,
+      formats: [.hf],
+      keys: [["sha", "siblings"]],
+      read: HubList.read
     ),
     FormatRow(
       kind: .json,

@@ -205,6 +205,7 @@ enum KeyGround {
       vast: {extensions: true}
     - {name: ad, initial: true, manifest: https://ads.example/tag, format: vast, vast: {zone: top}}
     - {name: released, initial: true, manifest: "github:acme/tool@v1", api: https://git.example/api/v3}
+    - {name: modelled, initial: true, manifest: "hf:acme/tiny", hf: {endpoint: https://hub.example/}}
     - {name: found, initial: true}
     - {name: left, urls: [https://h.example/left]}
     - {name: warm, initial: true, store: false, urls: [https://h.example/warm]}

@@ -547,7 +547,7 @@ extension SimulatedWorld {
       switch source.documentRole {
       case nil: 1
       case .sitemap(let level): level + 1
-      case .page, .packageIndex, .moduleSource, .checksums, .dates: nil
+      case .page, .packageIndex, .moduleSource, .checksums, .dates, .hubTree: nil
       }
     guard let level, generator.happens(60) else { return }
     if generator.happens(30) {

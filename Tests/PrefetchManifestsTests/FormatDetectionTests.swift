@@ -38,6 +38,7 @@ import Testing
       ("{\"schemaVersion\": 2, \"layers\": []}", .containerImage),
       ("{\"name\": \"x\", \"tag_name\": \"v1\", \"assets\": []}", .releases),
       ("[{\"name\": \"a \\\" [\", \"tag_name\": \"v1\", \"assets\": [", .releases),
+      ("{\"id\": \"a/b\", \"sha\": \"c0\", \"siblings\": []}", .hub),
       ("[{\"url\": \"a\"}]", .json), ("[{\"meta\": 1, \"files\": [], \"name\": 1}]", .json),
       ("{}", .json), ("{\"a\": ", .json), ("[]", .json), ("[\"a\"]", .json), ("[true]", .json),
       ("{broken", .json),

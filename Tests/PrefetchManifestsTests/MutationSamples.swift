@@ -10,6 +10,13 @@ enum MutationSamples {
     var documentRole: FurtherDocument.Role?
     var samples: [String]
 
+    /// Address of the documents, by which the reader of a hub's knows the repository.
+    var address: String {
+      let api = "https://hub.example/api/models/acme/tiny"
+      if documentRole == .hubTree { return "\(api)/tree/\(HubText.name("a commit"))" }
+      return format == .hf ? "\(api)/revision/main" : "https://cdn.example/lists/LIST"
+    }
+
     var testDescription: String { format?.rawValue ?? "document with a role" }
   }
 
@@ -21,8 +28,9 @@ enum MutationSamples {
       (.pip, lock(.requirements)), (.goSum, lock(.goSums)),
       (.cargoLock, lock(.cargoLock)), (.uvLock, lock(.uvLock)), (.yarnLock, lock(.yarnLock)),
       (.pnpmLock, lock(.pnpmLock)), (.bazelLock, lock(.bazelLock)), (.releases, releases),
-      (.lockfile, lockfiles),
+      (.lockfile, lockfiles), (.hf, hubRevisions),
     ].map { Row(format: $0, samples: $1) } + [
+      Row(documentRole: .hubTree, samples: hubTrees),
       Row(documentRole: .packageIndex(requirement), samples: lock(.packageIndex)),
       Row(
         documentRole: .checksums(ReleaseChecksums(folder: "v1", subject: "a.gz")),
@@ -96,6 +104,14 @@ enum MutationSamples {
       forge.list([release], api: api, site: site), forge.release(release, api: api, site: site),
     ]
   }
+
+  private static let hubFiles = [
+    HubText.File("a b/model.bin", "large", isLarge: true), HubText.File("config.json", "{}"),
+  ]
+  private static let hubRevisions = [
+    HubText.revision("acme/tiny", HubText.commit(of: hubFiles), hubFiles)
+  ]
+  private static let hubTrees = [HubText.tree(hubFiles)]
 
   private static let lists = [
     "# set\r\nhttps://a.example/x#sha256=\(sha256)\r\nb c.png\r\n\r\nhttps://a.example/y",

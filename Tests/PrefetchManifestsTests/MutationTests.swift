@@ -20,7 +20,7 @@ import Testing
       let bytes = mutator.next()
       var source = ManifestSource(
         bytes: .file("manifest"),
-        base: round % 3 == 0 ? nil : Self.base,
+        base: round % 3 == 0 ? nil : try? WebURL(row.address),
         mime: nil,
         name: "manifest"
       )
@@ -50,7 +50,12 @@ import Testing
   @Test("The untouched samples are valid, each for its format", arguments: MutationSamples.all)
   func samples(row: MutationSamples.Row) throws {
     for sample in row.samples {
-      let manifest = try readText(sample, format: row.format, documentRole: row.documentRole).get()
+      let manifest = try readText(
+        sample,
+        format: row.format,
+        base: row.address,
+        documentRole: row.documentRole
+      ).get()
       #expect(Self.fault(of: manifest, from: Array(sample.utf8)) == nil)
     }
   }

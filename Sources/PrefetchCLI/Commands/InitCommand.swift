@@ -62,8 +62,8 @@ struct InitCommand: Command {
 
   private func text(for path: String) throws(CommandExit) -> InitialConfiguration {
     guard let origin = options.origin else { return (InitialConfigurationText.ofNothing, nil) }
-    if let address = try TypedURL.releases(origin, context) {
-      let list = InitialConfigurationText.List(location: address.text, releases: address)
+    if let address = try TypedURL.short(origin, context) {
+      let list = InitialConfigurationText.List(location: address.text, short: address)
       return (InitialConfigurationText.of(list, plainHosts: []), list)
     }
     if origin.contains("://") {

@@ -17,11 +17,17 @@ struct ManifestCheck: Command {
       ? ManifestExpiry.required
       : try context.configuration(isRequired: false, allowsUnsetSecrets: true)
         .configuration.policy.manifestExpiry
-    if let releases = try TypedURL.releases(options.manifest, context) {
-      let configuration = try context.configuration(isRequired: false, allowsUnsetSecrets: true)
-        .configuration
-      let url = releases.url(base: configuration.defaults.api)
-      return try checkURL(DeclaredURL(url), keys, expiry, as: .releases)
+    if let address = try TypedURL.short(options.manifest, context) {
+      var loaded = try context.configuration(isRequired: false, allowsUnsetSecrets: true)
+      let segment = loaded.segment(of: address, in: .process(context.environment))
+      context.console.secrets = loaded.secrets
+      return try checkURL(
+        DeclaredURL(segment.url(of: address)),
+        keys,
+        expiry,
+        as: address.format,
+        headers: address.service == .hf ? segment.declaration.headers : []
+      )
     }
     guard options.manifest.contains("://") else {
       return try checkFile(options.manifest, keys, expiry)
@@ -82,11 +88,12 @@ struct ManifestCheck: Command {
     _ declared: DeclaredURL,
     _ keys: [String],
     _ expiry: ManifestExpiry,
-    as format: ManifestFormat? = nil
+    as format: ManifestFormat? = nil,
+    headers: [HeaderField] = []
   ) throws(CommandExit) -> Int32 {
     let url = declared.url
     let visit = ManifestVisit(context: context)
-    guard let bytes = try visit.body(of: url, digests: declared.digests) else {
+    guard let bytes = try visit.body(of: url, digests: declared.digests, headers: headers) else {
       return visit.status.code
     }
     var signature: [UInt8]?
@@ -237,7 +244,8 @@ final class ManifestVisit {
   /// Returns nil if the fetch failed, after the reason was reported.
   func body(
     of url: WebURL,
-    digests: [ExpectedDigest] = []
+    digests: [ExpectedDigest] = [],
+    headers: [HeaderField] = []
   ) throws(CommandExit) -> [UInt8]? {
     let (loaded, locations) = try context.configurationAndLocations()
     try context.requireTrustFiles(loaded)
@@ -250,6 +258,7 @@ final class ManifestVisit {
     let isKnown = try record(url, session) != nil
     var entry = ManifestEntry(url: url)
     entry.digests = digests
+    entry.headers = headers
     let report = try fetch.fetch(WantedItems([entry])).report
     status = ExitStatus(report)
     for item in report.items {

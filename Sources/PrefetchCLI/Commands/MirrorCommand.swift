@@ -12,7 +12,7 @@ struct MirrorCommand: Command {
     try context.prepareTransfers()
     context.pendingRun.begin(options.run.engine, isPlan: options.run.isDryRun)
     let (list, name) = (options.operands[0], options.operands[1])
-    if try TypedURL.releases(list, context) == nil, list.contains("://") {
+    if try TypedURL.short(list, context) == nil, list.contains("://") {
       guard try TypedURL.read(list, isKnown: false, context) != nil else {
         return ExitStatus.usage.code
       }
@@ -131,6 +131,8 @@ struct MirrorCommand: Command {
     // If cache or state are shared, the folder distinguishes the mirrors.
     let isAlone = locations.cache == folder.own && locations.state == folder.own
     loaded.identity = MirrorRules.identity(sharingPlacesFrom: isAlone ? nil : folder.path)
+    // The cache folder of a hub's tools is that of several repositories.
+    if options.layout == .hf { loaded.identity = "\(list.location) \(loaded.identity)" }
     loaded.configuration.name = loaded.identity
     context.pendingRun.configuration = loaded
     return loaded

@@ -11,7 +11,7 @@ struct MirrorList {
 
   init(_ name: String, in current: String) {
     self.name = name
-    isRemote = name.contains("://") || ReleaseAddress.isMeant(name)
+    isRemote = name.contains("://") || ShortAddress.isMeant(name)
     if isRemote {
       location = name
       isStream = false

@@ -1,13 +1,13 @@
 import PrefetchCore
 
 enum TypedURL {
-  /// Returns the short address of a project's releases; nil for any other word.
-  static func releases(
+  /// Returns the short address of a list; nil for any other word.
+  static func short(
     _ word: String,
     _ context: CommandContext
-  ) throws(CommandExit) -> ReleaseAddress? {
-    do throws(ReleaseAddress.Fault) {
-      return try ReleaseAddress(word)
+  ) throws(CommandExit) -> ShortAddress? {
+    do throws(ShortAddress.Fault) {
+      return try ShortAddress(word)
     } catch {
       throw context.failed(.usage, "usage.bad-url", "`\(SafeText.line(word))` \(error.message)")
     }

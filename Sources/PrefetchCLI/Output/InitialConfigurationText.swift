@@ -40,17 +40,20 @@ enum InitialConfigurationText {
     /// Number of items; nil if the list was not read.
     var items: Int?
     var tool: Tool?
-    var releases: ReleaseAddress?
+    var short: ShortAddress?
 
     var segment: [String] {
       let count = items.map { "\(Amounts.count(Int64($0), "item")) now; " } ?? ""
       let base = base.map { "    base: \(scalar($0.string))   # URL of its folder" }
       let listLine = "    manifest: \(scalar(location))   # \(count)every run reads it again"
-      if let releases {
+      if let short {
+        let example =
+          short.service == .hf
+          ? "    # include: [\"*.safetensors\", \"*.json\"]   # the files to take, by their paths"
+          : "    # select: { name: \"tool-@v.tar.gz\" }   # the newest version of all releases, by name"
         return [
-          "  - name: \(scalar(releases.project.last ?? "releases"))   # what reports call it",
-          listLine,
-          "    # select: { name: \"tool-@v.tar.gz\" }   # the newest version of all releases, by name",
+          "  - name: \(scalar(short.project.last ?? "files"))   # what reports call it",
+          listLine, example,
         ]
       }
       guard let tool else {

@@ -37,6 +37,10 @@ enum ToolVariables {
     // Cargo has no variable for a source of crates, only for the folder of the file that names it.
     if let folder = all(.cargo).first { variables.append(("CARGO_HOME", "\(folder)/.cargo")) }
     if let folder = all(.yarn).first { variables.append(("YARN_YARN_OFFLINE_MIRROR", folder)) }
+    if let folder = all(.hf).first {
+      variables.append(("HF_HUB_CACHE", folder))
+      if !withheld.contains(.hf) { variables.append(("HF_HUB_OFFLINE", "1")) }
+    }
     return variables
   }
 
@@ -46,7 +50,7 @@ enum ToolVariables {
   ) -> String? {
     switch layout {
     case .pip, .go: nil
-    case .npm, .bazel, .cargo, .yarn:
+    case .npm, .bazel, .cargo, .yarn, .hf:
       earlier.contains(layout)
         ? "\(layout.rawValue) knows one folder only, that of an earlier segment" : nil
     case .url, .basename, .hls: "no tool asks for layout `\(layout.rawValue)` by one"

@@ -332,7 +332,7 @@ struct DeclaredItems {
       )
       source.address = baseURL
       source.documentRole = further.kind
-      source.page = PageHint(further.url, known: stored.keys)
+      source.page = PageHint(further.url, known: (record?.documents ?? []).lazy.map(\.url))
       switch read(document.digest, source, in: store) {
       case .success(let more):
         whole.add(more, as: further.kind, &supplements)

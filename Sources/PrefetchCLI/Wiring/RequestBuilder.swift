@@ -78,6 +78,9 @@ struct RequestBuilder {
     declaration.publishing?.goProxy = declaration.manifestRules.goProxy
     finish(&declaration.manifestRules, of: segment)
     if case .remote(let url) = declaration.source {
+      if declaration.publishing?.layout == .hf {
+        declaration.publishing?.hub = HubRepository(api: url).map(HubLayout.init)
+      }
       declaration.manifestRules.hasCredentials = hasCredentials(for: url, declaration)
     }
     declaration.network = segment.network.map { network($0, of: segment.name) }
@@ -88,7 +91,7 @@ struct RequestBuilder {
 
   private func source(of segment: Segment) -> SegmentDeclaration.Source {
     switch segment.manifest {
-    case .releases(let address): return .remote(address.url(base: segment.api))
+    case .short(let address): return .remote(segment.url(of: address))
     case .remote(let url):
       guard let format = segment.declaration.manifestRules.format,
         BundleForm(rawValue: format.rawValue) != nil
@@ -142,7 +145,7 @@ struct RequestBuilder {
     if segment.declaration.publishing?.layout == .cargo {
       rules.crateIndex = rules.crateIndex ?? Self.crateIndex
     }
-    if case .releases? = segment.manifest { rules.format = .releases }
+    if case .short(let address)? = segment.manifest { rules.format = address.format }
     rules.machine = ThisMachine.platform()
     rules.behavior = segment.behavior ?? download.behavior
     rules.sources = download.sources

@@ -49,6 +49,11 @@ extension ManifestRules {
 }
 
 extension Segment {
+  static let hubTable = ObjectType(Self(), name: "hf") {
+    Field("endpoint", \.hubEndpoint, .url)
+      .help("URL of the hub; the default is `HF_ENDPOINT`, or else https://huggingface.co")
+  }
+
   static let adTable = ObjectType(Self(), name: "vast") {
     Field("extensions", \.declaration.bundleRules.includesExtensions, .boolean)
       .help("Whether pictures in extensions are fetched")
@@ -127,6 +132,22 @@ extension PublishingRules {
       )
   }
   .checking { rules, facts, decoder in
+    if !facts.has("dir"), rules.layout != .hf {
+      decoder.report(
+        "config.missing-key",
+        "`publish` has no `dir`",
+        hint: "name the folder of the tree; only `layout: hf` has one by default",
+        at: facts.node
+      )
+    }
+    if rules.layout == .hf, rules.isAtomic {
+      decoder.report(
+        "config.conflict",
+        "`layout: hf` switches by a file of its own, so that `atomic` is not for it",
+        hint: "leave `atomic` out",
+        at: facts.keyNode(of: "atomic")
+      )
+    }
     if rules.needsOwnFiles, rules.link == .hardlink {
       decoder.report(
         "config.conflict",
@@ -136,5 +157,4 @@ extension PublishingRules {
       )
     }
   }
-  .requiring("dir") { _ in "`publish` has no `dir`" }
 }

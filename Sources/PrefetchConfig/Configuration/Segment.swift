@@ -14,6 +14,8 @@ package struct Segment: Sendable {
   package var adSpace: String?
   /// Base of the API that a short address of releases means instead of the forge's own.
   package var api: WebURL?
+  /// Hub that a short address `hf:…` means, by `hf.endpoint` or `HF_ENDPOINT`.
+  package var hubEndpoint: WebURL?
 
   package var name: String { declaration.name }
 
@@ -26,9 +28,13 @@ package struct Segment: Sendable {
   package var manifestURL: WebURL? {
     switch manifest {
     case .remote(let url): url
-    case .releases(let address): address.url(base: api)
+    case .short(let address): self.url(of: address)
     case .local, nil: nil
     }
+  }
+
+  package func url(of address: ShortAddress) -> WebURL {
+    address.url(base: address.service == .hf ? hubEndpoint : api)
   }
 }
 
@@ -190,6 +196,7 @@ extension Segment {
       .help("Base of the API that short addresses of releases mean, instead of the forge's own")
     Field("json", \.declaration.manifestRules.pointers, ManifestRules.Pointers.table)
       .help("Pointers into a JSON manifest of another format")
+    Field("hf", \.self, hubTable).help("Settings of repositories of models and data sets")
     Field("npm", \.declaration.manifestRules, ManifestRules.npm)
       .help("Settings of the lock files of npm, Yarn and pnpm")
     Field("pip", \.declaration.manifestRules, ManifestRules.pip)
@@ -231,12 +238,12 @@ extension Segment {
         at: facts.keyNode(of: "urls")
       )
     }
-    if case .releases(let address)? = segment.manifest, facts.has("format"),
-      let format = segment.declaration.manifestRules.format, format != .releases
+    if case .short(let address)? = segment.manifest, facts.has("format"),
+      let format = segment.declaration.manifestRules.format, format != address.format
     {
       decoder.report(
         "config.conflict",
-        "`\(address.text)` lists releases, and `format` says `\(format.rawValue)`",
+        "`\(address.text)` is a list of the format `\(address.format.rawValue)`, and `format` says `\(format.rawValue)`",
         hint: "leave `format` out",
         at: facts.keyNode(of: "format")
       )

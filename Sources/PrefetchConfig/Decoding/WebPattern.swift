@@ -73,25 +73,28 @@ extension Pattern {
     ])
   }()
 
-  /// A URL, a short address of releases or a path; text with `://` is not a path.
-  static let location = any(of: [url, releases(), path])
+  /// A URL, a short address or a path; text with `://` is not a path.
+  static let location = any(of: [url, shortAddress(), path])
 
-  private static let path = "(?!(?:github|gitlab|forgejo):)(?![\\s\\S]*://)[\\s\\S]+"
+  private static let path = "(?!(?:github|gitlab|forgejo|hf):)(?![\\s\\S]*://)[\\s\\S]+"
 
-  /// A short address of releases; `part` may stand for a name or within one.
-  private static func releases(_ part: String = "") -> String {
+  /// A short address; `part` may stand for a name or within one.
+  private static func shortAddress(_ part: String = "") -> String {
     let letter = "(?:[-._A-Za-z0-9]\(part))"
     let name = "(?!\\.{1,2}(?:[/@]|$))\(letter)+"
     let tag = "(?:@[^\\u0000-\\u0020\\u007F]+)?"
+    let component = "(?!\\.{1,2}(?:/|$))[^\\u0000-\\u0020\\u007F/]+"
+    let revision = "(?:@\(component)(?:/\(component))*)?"
     return any(of: [
       "github:\(name)/\(name)\(tag)", "gitlab:\(name)(?:/\(name))+\(tag)",
       "forgejo:\(authority(part))/\(name)/\(name)\(tag)",
+      "hf:(?:(?:datasets|spaces)/)?(?!(?:models|datasets|spaces)/)\(name)/\(name)\(revision)",
     ])
   }
 
   static let template =
     "(?=[\\s\\S]*\\{segment\\})"
-    + any(of: [url(authority("|\\{segment\\}")), releases("|\\{segment\\}"), path])
+    + any(of: [url(authority("|\\{segment\\}")), shortAddress("|\\{segment\\}"), path])
 
   static let proxy: String = {
     let schemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]

@@ -95,8 +95,8 @@ enum WebAddress {
 package enum ManifestLocation: Hashable, Sendable {
   case remote(WebURL)
   case local(String)
-  /// Releases of a project, whose address depends on the segment's `api`.
-  case releases(ReleaseAddress)
+  /// Short address, which depends on the segment's `api` or `hf.endpoint`.
+  case short(ShortAddress)
 }
 
 extension ValueType where Value == ManifestLocation {
@@ -112,7 +112,7 @@ extension ValueType where Value == ManifestLocation {
       }
       return location
     } encode: {
-      if case .releases(let address) = $0 { return .string(address.text) }
+      if case .short(let address) = $0 { return .string(address.text) }
       return .string(WebURL.redacted($0.string))
     }
   }
@@ -121,8 +121,8 @@ extension ValueType where Value == ManifestLocation {
 extension ManifestLocation {
   init(_ text: String, resolve: (String) -> String) throws(ValueComplaint) {
     guard !text.isEmpty else { throw ValueComplaint("an empty text is neither a URL nor a path") }
-    if let address = try Self.releases(text) {
-      self = .releases(address)
+    if let address = try Self.short(text) {
+      self = .short(address)
     } else if WebAddress.isRemote(text) {
       let declared = try WebAddress.declared(text, base: nil)
       // A manifest changes, so that its digest cannot be declared in advance.
@@ -138,10 +138,10 @@ extension ManifestLocation {
     }
   }
 
-  /// Returns nil for a text that is not meant as a short address of releases.
-  static func releases(_ text: String) throws(ValueComplaint) -> ReleaseAddress? {
-    do throws(ReleaseAddress.Fault) {
-      return try ReleaseAddress(text)
+  /// Returns nil for a text that is not meant as a short address.
+  static func short(_ text: String) throws(ValueComplaint) -> ShortAddress? {
+    do throws(ShortAddress.Fault) {
+      return try ShortAddress(text)
     } catch {
       throw ValueComplaint("`\(text)` \(error.message)", code: "config.bad-url")
     }
@@ -149,7 +149,7 @@ extension ManifestLocation {
 
   package var string: String {
     switch self {
-    case .releases(let address): address.text
+    case .short(let address): address.text
     case .remote(let url): url.string
     case .local(let path): path
     }
@@ -234,7 +234,7 @@ extension ValueType where Value == String {
         )
         return nil
       }
-      if try ManifestLocation.releases(text.replacing("{segment}", with: "x")) != nil {
+      if try ManifestLocation.short(text.replacing("{segment}", with: "x")) != nil {
         return text
       }
       guard WebAddress.isRemote(text) else {

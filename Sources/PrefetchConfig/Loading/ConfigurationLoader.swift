@@ -108,6 +108,7 @@ package struct ConfigurationLoader: Sendable {
     )
     loaded.lints = decoder.lints
     loaded.secrets = decoder.secrets.sorted()
+    loaded.applyHubVariables(environment)
     loaded.placeholders = decoder.placeholders
     loaded.hiddenURLs = decoder.hiddenURLs.sorted()
     loaded.maskedPaths = decoder.maskedPaths

@@ -8,14 +8,14 @@ struct ManifestTemplate {
   }
 
   func location(of name: String) throws(Diagnostic) -> ManifestLocation {
-    if ReleaseAddress.isMeant(text) {
-      guard let address = try? ReleaseAddress(text.replacing("{segment}", with: name)) else {
+    if ShortAddress.isMeant(text) {
+      guard let address = try? ShortAddress(text.replacing("{segment}", with: name)) else {
         throw Diagnostic(
           "config.bad-value",
           "the name `\(name)` cannot be part of the short address `\(text)`"
         )
       }
-      return .releases(address)
+      return .short(address)
     }
     guard !WebAddress.isRemote(text) else {
       let address = text.replacing("{segment}", with: Self.percentEncoded(name))

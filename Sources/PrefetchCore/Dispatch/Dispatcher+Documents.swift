@@ -14,6 +14,9 @@ extension Dispatcher {
     if beginDateLookup(number) { return }
     if beginPageLookup(number) { return useStored(number, status: .skipped) }
     let policy = request.policy
+    if document.furtherDocument?.isImmutable == true, document.stored != nil, !policy.refetchesAll {
+      return useStored(number, status: .skipped)
+    }
     let refusal = policy.refusal(of: url, for: .manifest, named: document.namer, at: now.wall)
     if let refusal { return fail(document: number, refusal) }
     if let deferral = deferral(ofSegment: index) {
@@ -217,8 +220,8 @@ extension Dispatcher {
       )
     }
     var failure = given
-    if failure.code == .gone, !document.isSignature {
-      let declaration = segments[document.segment].declaration
+    let declaration = segments[document.segment].declaration
+    if failure.code == .gone, !document.isSignature, declaration.manifestRules.format != .hf {
       failure.message +=
         document.url.map { declaration.isReleaseAPI($0) } == true
         ? "; correct the name of the project or its tag, or give a token if it is private"

@@ -47,7 +47,7 @@ extension Dispatcher {
     let source = documents.source(
       of: number,
       in: segments[documents[number].segment].declaration,
-      known: segments[documents[number].segment].knownDocuments,
+      known: segments[documents[number].segment].recorded?.documents ?? [],
       maximumSize: request.policy.maximumManifestSize
     )
     guard let source else { return }
@@ -101,6 +101,15 @@ extension Dispatcher {
       requestDocument(signature)
       return true
     }
+    if failure.code == .storeDamaged, documents[number].exchange == nil,
+      documents[number].furtherDocument?.isImmutable == true
+    {
+      documents[number].bytes = nil
+      documents[number].accepted = nil
+      documents[number].stored = nil
+      requestDocument(number)
+      return true
+    }
     guard failure.code == .storeDamaged, documents[number].staged == nil,
       let exchange = documents[number].exchange, exchange.value.isConditional
     else { return false }
@@ -134,7 +143,7 @@ extension Dispatcher {
     segments[index].openDocuments -= 1
     let namer = documents[number].provenance
     // The list states the revisions of its checksum lists, so that they change with it only.
-    if !manifest.furtherDocuments.allSatisfy(\.isOptional) {
+    if !manifest.furtherDocuments.allSatisfy({ $0.isOptional || $0.isImmutable }) {
       segments[index].hasFurtherDocuments = true
     }
     for further in manifest.furtherDocuments {
@@ -291,7 +300,7 @@ extension Manifest {
     switch kind {
     case .checksums(let list): supplements.digests.add(other.entries, of: list)
     case .dates: supplements.dates.add(other.entries)
-    case .page, .sitemap, .packageIndex, .moduleSource, nil: return add(other)
+    case .page, .sitemap, .packageIndex, .moduleSource, .hubTree, nil: return add(other)
     }
     warnings += other.warnings
   }

@@ -45,8 +45,8 @@ extension Dispatcher {
       retained: segments.retainedBodies(index, facts.inventory),
       isWhole: !segment.hasFailures && segment.deferral == nil
     )
-    // An atomic tree must be whole, whatever the reason for a missing item.
-    if rules.isAtomic { plan.requireAll() }
+    // A tree that switches must be whole, whatever the reason for a missing item.
+    if rules.isAtomic || rules.hub != nil { plan.requireAll() }
     // A dry run stores no list of a server.
     if rules.mirror?.includesList == true, request.mode.makesTrees {
       for list in lists(of: index) { plan.add(list: list.name, list.bytes) }

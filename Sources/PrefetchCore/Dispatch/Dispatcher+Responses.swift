@@ -84,11 +84,31 @@ extension Dispatcher {
 
   func failure(of job: Job, _ response: TransferResponse) -> Failure {
     let carriesCredentials = exchange(of: job)?.value.carriesCredentials ?? false
+    if let failure = hubFailure(of: job, response, carriesCredentials) { return failure }
     var failure = Self.failure(status: response.status, carriesCredentials: carriesCredentials)
     guard (400..<500).contains(response.status), failure.code != .credentialsRefused else {
       return failure
     }
     if let advice = headerAdvice(of: job, response.status) { failure.message += "; \(advice)" }
+    return failure
+  }
+
+  /// Returns the failure in the words of a hub; of its storage only the name is stated.
+  private func hubFailure(
+    of job: Job,
+    _ response: TransferResponse,
+    _ carriesCredentials: Bool
+  ) -> Failure? {
+    let declaration = segments[segment(of: job)].declaration
+    guard declaration.manifestRules.format == .hf, (400..<500).contains(response.status),
+      let exchange = exchange(of: job)?.value, declaration.isReleaseAPI(exchange.url)
+    else { return nil }
+    if exchange.isAtFirstOrigin {
+      return HubRefusal.failure(response, hasCredentials: carriesCredentials)
+    }
+    var failure = Self.failure(status: response.status, carriesCredentials: false)
+    failure.message =
+      "the storage of the hub, `\(exchange.hop.authority)`, answered \(response.status)"
     return failure
   }
 

@@ -91,7 +91,7 @@ struct DocumentCount: Sendable {
   mutating func admit(_ document: FurtherDocument) throws(Failure) -> Bool {
     let isNew = urls.insert(document.url.string).inserted
     switch document.kind {
-    case .page:
+    case .page, .hubTree:
       guard isNew else {
         throw Failure(.manifestInvalid, "its pages come back to `\(document.url.redacted)`")
       }

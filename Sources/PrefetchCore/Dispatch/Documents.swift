@@ -45,7 +45,7 @@ struct Documents: RandomAccessCollection, MutableCollection {
       return !requirement.digests.contains { $0.algorithm.isTrustworthy }
     // A list of checksums that nothing proves is not requested at all.
     case .moduleSource, .checksums, .dates: return false
-    case .page, .sitemap, nil: return true
+    case .page, .sitemap, .hubTree, nil: return true
     }
   }
 
@@ -58,7 +58,7 @@ struct Documents: RandomAccessCollection, MutableCollection {
   func source(
     of number: Int,
     in declaration: SegmentDeclaration,
-    known: [String: DocumentRecord],
+    known: [DocumentRecord],
     maximumSize: Int64
   ) -> ManifestSource? {
     let document = works[number]
@@ -66,7 +66,8 @@ struct Documents: RandomAccessCollection, MutableCollection {
     let base: WebURL? =
       switch document.furtherDocument?.kind {
       case nil, .page: declaration.base ?? document.finalURL
-      case .sitemap, .packageIndex, .moduleSource, .checksums, .dates: document.finalURL
+      case .sitemap, .packageIndex, .moduleSource, .checksums, .dates, .hubTree:
+        document.finalURL
       }
     let path: String? = if case .file(let path) = bytes { path } else { nil }
     var source = ManifestSource(
@@ -79,7 +80,7 @@ struct Documents: RandomAccessCollection, MutableCollection {
     source.address = document.finalURL
     source.page = document.url.map { url in
       if case .stored = bytes, document.offered == nil, document.link == .unstated {
-        return PageHint(url, known: known.keys)
+        return PageHint(url, known: known.lazy.map(\.url))
       }
       return PageHint(url, link: document.link)
     }

@@ -24,6 +24,7 @@ package enum RetryAfter {
   ) -> Duration? {
     guard status == 403 || status == 429 else { return nil }
     let demanded = pause(headers[.retryAfter], now: now)
+    if let window = exhaustedWindow(headers) { return max(window, demanded ?? .zero) }
     guard hasNoneLeft(headers) else { return isReleaseAPI ? demanded : nil }
     let reset = resetNames.lazy.compactMap { Self.reset(headers[$0], now: now) }.first
     let known = [demanded, reset].compactMap(\.self).max()
@@ -33,6 +34,16 @@ package enum RetryAfter {
 
   package static func hasNoneLeft(_ headers: HeaderBlock) -> Bool {
     remainingNames.contains { headers[$0] == "0" }
+  }
+
+  /// Returns the rest of a window without requests, which hubs state as `RateLimit: "api";r=0;t=55`.
+  private static func exhaustedWindow(_ headers: HeaderBlock) -> Duration? {
+    let parameters = (headers["RateLimit"] ?? "").split(separator: ";").map { part in
+      String(part.filter { $0 != " " })
+    }
+    guard parameters.contains("r=0"), let rest = parameters.first(where: { $0.hasPrefix("t=") })
+    else { return nil }
+    return pause(String(rest.dropFirst(2)), now: Instant(seconds: 0))
   }
 
   private static let remainingNames: [HeaderName] = [

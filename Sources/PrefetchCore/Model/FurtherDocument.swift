@@ -11,6 +11,8 @@ package struct FurtherDocument: Hashable, Sendable {
     case checksums(ReleaseChecksums)
     /// Document of a package in a registry; only adds dates to the files of these versions.
     case dates([PackageVersion])
+    /// Page of the files of a commit in a hub's repository; its URL names the commit.
+    case hubTree
   }
 
   package var url: WebURL
@@ -64,11 +66,14 @@ package struct PackageVersion: Hashable, Sendable {
 }
 
 extension FurtherDocument {
+  /// Whether the document under the URL never changes, so that a stored one is not revalidated.
+  package var isImmutable: Bool { kind == .hubTree }
+
   /// Whether the list of the manifest holds without this document.
   package var isOptional: Bool {
     switch kind {
     case .checksums, .dates: true
-    case .page, .sitemap, .packageIndex, .moduleSource: false
+    case .page, .sitemap, .packageIndex, .moduleSource, .hubTree: false
     }
   }
 

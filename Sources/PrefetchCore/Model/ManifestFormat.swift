@@ -21,4 +21,5 @@ package enum ManifestFormat: String, Hashable, Sendable, CaseIterable {
   case bazelLock = "bazel-lock"
   case lockfile
   case releases
+  case hf
 }

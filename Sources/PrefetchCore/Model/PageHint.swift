@@ -17,14 +17,15 @@ package struct PageHint: Hashable, Sendable {
     self.link = link
   }
 
-  /// Makes the hint for a stored page: the `known` documents of its list have the next page if
-  /// the list had one.
+  /// Makes the hint for a stored page, whose next page is among the `known` documents if there is one.
+  ///
+  /// A page that a cursor names follows its predecessor in `known`.
   package init(_ url: WebURL, known: some Sequence<String>) {
     let next = url.nextPage
     link =
       next.flatMap { next in
         known.lazy.compactMap { try? WebURL($0) }.first { $0.isPage(next.number, like: url) }
-      }.map { .next($0.string) } ?? .unstated
+      }.map { .next($0.string) } ?? url.pageByCursor(in: known).map { .next($0) } ?? .unstated
     self.url = url
   }
 
@@ -139,6 +140,16 @@ extension WebURL {
     return (try? WebURL("\(string[..<end])?\(parts.joined(separator: "&"))")).map {
       ($0, number + 1)
     }
+  }
+
+  /// Returns the page after this one whose query has a cursor of the server's own making.
+  fileprivate func pageByCursor(in known: some Sequence<String>) -> String? {
+    var iterator = known.drop { $0 != string }.makeIterator()
+    guard iterator.next() != nil, let next = iterator.next(), let url = try? WebURL(next) else {
+      return nil
+    }
+    let isPage = url.origin == origin && url.path == path
+    return isPage && url.parameters.contains { $0.name == "cursor" } ? next : nil
   }
 
   fileprivate func isPage(_ number: Int, like other: WebURL) -> Bool {

@@ -10,13 +10,14 @@ package struct PublishingRules: Hashable, Sendable {
     case cargo
     case yarn
     case hls
+    case hf
 
     /// Whether the tool that reads the tree also writes into it, so no file may be a stored body.
     package var isWrittenByTools: Bool {
       switch self {
       case .npm, .pip, .bazel, .yarn: true
       // cargo adds files beside those that it reads, and changes none of them.
-      case .url, .basename, .go, .cargo, .hls: false
+      case .url, .basename, .go, .cargo, .hls, .hf: false
       }
     }
   }
@@ -44,10 +45,15 @@ package struct PublishingRules: Hashable, Sendable {
   package var adopts = false
   /// URL prefix of module paths in the layout `go`.
   package var goProxy: WebURL?
+  /// Names of the layout `hf`; nil for every other layout.
+  package var hub: HubLayout?
   package var mirror: MirrorRules?
 
   /// Whether files need times or modes that stored bodies may not get, which rules out links.
   package var needsOwnFiles: Bool { times != .made || mode != nil }
+
+  /// Whether the files of a mirror get the times of their servers.
+  package var isDated: Bool { (mirror != nil && layout != .hf) || times == .server }
 
   package init(folder: String) {
     self.folder = folder

@@ -114,9 +114,9 @@ package struct SegmentDeclaration: Sendable {
     }
   }
 
-  /// Whether a URL is on the server whose API lists the releases of the segment.
+  /// Whether a URL is on the server whose API lists the releases, or the files of the repository.
   func isReleaseAPI(_ url: WebURL) -> Bool {
-    guard manifestRules.format == .releases else { return false }
+    guard [.releases, .hf].contains(manifestRules.format) else { return false }
     return switch source {
     case .remote(let manifest): manifest.origin == url.origin
     case .inline: excerptOf?.origin == url.origin

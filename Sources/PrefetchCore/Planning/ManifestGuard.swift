@@ -228,7 +228,7 @@ extension Manifest {
   fileprivate var hasPagesFromServer: Bool {
     furtherDocuments.contains { document in
       switch document.kind {
-      case .page, .sitemap: true
+      case .page, .sitemap, .hubTree: true
       case .packageIndex, .moduleSource, .checksums, .dates: false
       }
     }

@@ -26,9 +26,10 @@ package struct TreeCollisions: Sendable {
       positions.append(UInt32(position))
     }
     // Layouts by digest have no nested names.
-    let mayNest = ![.npm, .bazel].contains(rules.layout)
+    let mayNest = ![.npm, .bazel, .hf].contains(rules.layout)
     if mayNest { findFolders(positions, &suspects) { known.position(of: $0) { keys[$0] } != nil } }
-    guard !suspects.isEmpty else { return }
+    // In the cache of a hub a name is that of a content, which several items may have.
+    guard !suspects.isEmpty, rules.layout != .hf else { return }
     judge(positions, suspects, mayNest: mayNest)
   }
 

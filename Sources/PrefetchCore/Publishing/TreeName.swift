@@ -19,7 +19,7 @@ package struct TreeName: Sendable {
     switch rules.layout {
     case .hls: folder = try bundleFolder(of: entry)
     case .url, .basename: folder = try fileName(of: entry, body)
-    case .npm, .pip, .go, .bazel, .cargo, .yarn:
+    case .npm, .pip, .go, .bazel, .cargo, .yarn, .hf:
       throw Failure(
         .unsupported,
         "layout `\(rules.layout.rawValue)` has no place for an item of several files"
@@ -47,7 +47,7 @@ package struct TreeName: Sendable {
         isBelowHost: namesHosts
       )
     case .hls: return entry.provider.map { "\($0)/" } ?? ""
-    case .basename, .npm, .pip, .go, .bazel, .cargo, .yarn: return ""
+    case .basename, .npm, .pip, .go, .bazel, .cargo, .yarn, .hf: return ""
     }
   }
 
@@ -94,6 +94,7 @@ package struct TreeName: Sendable {
     case .bazel: name = Self.bazel(entry, body)
     case .cargo: name = try Self.cargo(entry)
     case .yarn: name = try YarnMirrorName.make(of: entry.url)
+    case .hf: name = try hub(entry, body)
     }
     return name
   }
@@ -186,6 +187,22 @@ package struct TreeName: Sendable {
       "the name `\(visible(name))` is neither that of a crate nor one below `index/`, "
       + "and cargo's home has no place for others"
     throw objection(to: name, below: "") ?? Failure(.badName, message)
+  }
+
+  /// Returns the name of the body; the name of the link to it must be possible too.
+  private func hub(_ entry: ManifestEntry, _ body: ContentDigest?) throws(Failure) -> String? {
+    guard let hub = rules.hub, let path = entry.path,
+      let commit = HubLayout.commit(of: entry.url)
+    else {
+      throw Failure(
+        .unsupported,
+        "layout `hf` is for the files of a repository of a hub, as `hf:ORG/NAME` lists them"
+      )
+    }
+    if let objection = Self.objection(to: hub.snapshot(of: commit, path), below: rules.folder) {
+      throw objection
+    }
+    return hub.blob(of: entry, body)
   }
 
   /// Returns the name by SHA-256, the only digest that Bazel's repository cache uses.

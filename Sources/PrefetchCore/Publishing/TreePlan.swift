@@ -4,6 +4,8 @@ package struct TreeFile: Hashable, Sendable {
     /// Bytes without a stored body: made for the tree's tool, or read from a local file.
     case bytes([UInt8])
     case list(ManifestSource.Bytes)
+    /// Symbolic link with this text.
+    case link(String)
     case foreseen(ForeseenBody)
     /// No matching body is stored; an existing file stays.
     case absent
@@ -137,7 +139,7 @@ package struct TreePlan: Sendable {
       }
       supplements = GoProxyName.supplements(to: names)
     case .cargo: supplements = [(CargoSource.fileName, CargoSource.text)]
-    case .url, .basename, .npm, .pip, .bazel, .yarn, .hls: return []
+    case .url, .basename, .npm, .pip, .bazel, .yarn, .hls, .hf: return []
     }
     return supplements.map { TreeFile(name: $0.name, content: .bytes(Array($0.text.utf8))) }
   }
@@ -206,14 +208,21 @@ package struct TreePlan: Sendable {
   }
 
   package var indices: Range<Int> {
-    0..<entries.count + held.count + supplements.count
+    0..<entries.count + held.count + supplements.count + hubFileCount
   }
 
   package func file(at index: Int) -> TreeFile? {
     guard index >= entries.count else { return item(at: index) }
     let rest = index - entries.count
     guard rest >= held.count else { return TreeFile(name: held[rest], content: .absent) }
-    return supplements[rest - held.count]
+    guard rest - held.count >= supplements.count else { return supplements[rest - held.count] }
+    return hubFile(rest - held.count - supplements.count)
+  }
+
+  var entryCount: Int { entries.count }
+
+  func plannedEntry(at position: Int) -> ManifestEntry {
+    entries.entry(at: position, identified: false)
   }
 
   /// Returns the entry, with the type recognised from its body if none is declared.
@@ -308,6 +317,12 @@ package struct TreePlan: Sendable {
     hash.combine(rules.isAtomic ? 1 : 0)
     if rules.adopts { hash.combine("adopts") }
     hash.combine(rules.goProxy?.string)
+    if let hub = rules.hub {
+      hash.combine(hub.folder)
+      hash.combine(hub.reference)
+      hash.combine(Int64(rules.keptGenerations))
+      hash.combine(isWhole ? 1 : 0)
+    }
     if let mirror = rules.mirror {
       hash.combine(mirror.namesHosts == true ? 1 : 0)
       hash.combine(Int64(mirror.cutFolders))

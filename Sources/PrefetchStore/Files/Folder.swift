@@ -177,6 +177,21 @@ final class Folder: Sendable {
     SystemCall.number { unsafe linkat(number, name, other.number, newName, 0) }
   }
 
+  /// Makes a symbolic link; returns 0 or the negative error number.
+  func makeLink(_ name: String, to target: String) -> Int32 {
+    SystemCall.number { unsafe symlinkat(target, number, name) }
+  }
+
+  /// Returns the text of a symbolic link; nil for any other file.
+  func target(of name: String) -> String? {
+    var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+    let count = unsafe buffer.withUnsafeMutableBytes { bytes in
+      guard let start = bytes.baseAddress else { return 0 }
+      return unsafe readlinkat(number, name, start, bytes.count)
+    }
+    return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
+  }
+
   /// Gives an unnamed file its first name; returns 0 or the negative error number.
   func link(_ unnamed: OpenFile, as name: String) -> Int32 {
     let result = SystemCall.number {

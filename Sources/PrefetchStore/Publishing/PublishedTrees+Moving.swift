@@ -25,7 +25,7 @@ extension PublishedTrees {
       guard let last = rows.last else { break }
       number = last.number
       var copies: [TreeRecord.Row] = []
-      for var row in rows {
+      for var row in rows where !row.identity.isOfContent {
         guard !isCancelled() else { throw Failure(.cancelled, "stopped while files were hashed") }
         guard let spot = try folders.spot(of: row), spot.identity != row.identity,
           try spot.isCopy(of: row, isCancelled)
@@ -52,8 +52,11 @@ extension TreeRecord {
       guard let last = rows.last else { return true }
       number = last.number
       for row in rows where !PathText.split(row.path).leaf.hasPrefix(TreeName.temporaryPrefix) {
-        let status = try folders.spot(of: row)?.status
-        guard status?.kind == .file, status?.size == row.identity.size else { return false }
+        let spot = try folders.spot(of: row)
+        if row.identity.isOfContent, spot?.isUnchanged(since: row) == true { continue }
+        guard spot?.status.kind == .file, spot?.status.size == row.identity.size else {
+          return false
+        }
       }
     }
   }

@@ -123,7 +123,9 @@ package final class PublishedTrees: TreePublisher, FileAdopter {
       try adoptCopies()
       let location = try TreeLocation.making(plan.rules.folder)
       try withPublisherLock(location) { () throws(Failure) in
-        if plan.rules.mirror != nil { try record.takeOver(plan.segment, plan.rules.folder) }
+        if plan.rules.mirror != nil, plan.rules.hub == nil {
+          try record.takeOver(plan.segment, plan.rules.folder)
+        }
         let publication = try record.making(plan.segment, folder: plan.rules.folder)
         if plan.rules.isAtomic {
           try publishWhole(plan, location, publication, &outcome)
@@ -223,7 +225,7 @@ package final class PublishedTrees: TreePublisher, FileAdopter {
     of plan: TreePlan,
     in store: DiskStore
   ) throws(Failure) -> ModificationTimes {
-    guard plan.rules.mirror != nil || plan.rules.times == .server else { return .none }
+    guard plan.rules.isDated else { return .none }
     return try store.modificationTimes(of: plan.segment)
   }
 

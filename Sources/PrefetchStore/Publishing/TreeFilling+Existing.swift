@@ -9,7 +9,7 @@ extension TreeFilling {
     _ rows: [TreeRecord.Row]
   ) throws(Failure) -> Bool {
     if let own = try published(rows, at: spot) {
-      if own.identity == spot.identity {
+      if spot.isUnchanged(since: own) {
         guard own.digest == digest, !options.isRelinking else { return false }
         guard try !isLeftover(spot, file, digest) else {
           recordRepair("\(Self.changed(spot)), and is replaced", on: file)
@@ -82,6 +82,13 @@ extension TreeFilling {
     // A hard link to the object was published, though a lost record does not say so.
     if source.isLink(spot.status, to: file.content) { return try adopt(spot, file, digest, rows) }
     do throws(Failure) {
+      if case .link(let target) = file.content, spot.folder.target(of: spot.leaf) == target {
+        try record.remove(rows.map(\.number))
+        guard plan.rules.adopts else { return try recordForeign(file, digest, spot) }
+        let identity = FileIdentity.content(size: target.utf8.count)
+        seen.insert(try record.add(file.name, digest, identity, birth: 0, to: tree))
+        return
+      }
       guard spot.status.kind == .file else { throw Self.noFile(spot) }
       guard try isBody(digest, spot) else { throw Self.foreign(spot) }
       if plan.rules.adopts, spot.status.isAdoptable {
@@ -105,12 +112,13 @@ extension TreeFilling {
     _ spot: TreeSpot
   ) throws(Failure) {
     let known = try record.rows(file.name, of: tree.foreign)
-    if known.count == 1, known[0].identity == spot.identity, known[0].digest == digest {
+    if known.count == 1, spot.isUnchanged(since: known[0]), known[0].digest == digest {
       seen.insert(known[0].number)
       return
     }
     try record.remove(known.map(\.number))
-    seen.insert(try record.add(file.name, digest, spot.identity, birth: 0, to: tree.foreign))
+    let identity = spot.status.kind == .link ? .content(size: 0) : spot.identity
+    seen.insert(try record.add(file.name, digest, identity, birth: 0, to: tree.foreign))
   }
 
   func keepForeign(_ file: TreeFile) throws(Failure) {
@@ -179,7 +187,7 @@ extension TreeFilling {
     mended.append(trouble)
   }
 
-  private func isBody(_ digest: ContentDigest, _ spot: TreeSpot) throws(Failure) -> Bool {
+  func isBody(_ digest: ContentDigest, _ spot: TreeSpot) throws(Failure) -> Bool {
     do throws(Failure) {
       guard let open = try ObjectFolder.open(spot.leaf, in: spot.folder) else { return false }
       return try ObjectFolder.digest(of: open, isCancelled: options.isCancelled) == digest
@@ -229,7 +237,7 @@ extension TreeFilling {
         isInPlace = false
         continue
       }
-      if row.identity == spot.identity {
+      if spot.isUnchanged(since: row) {
         if plan.isThorough { source.restoreMode(spot, of: file.content) }
         continue
       }

@@ -20,7 +20,10 @@ struct TreePlacement {
 
   /// Whether the file has bytes of its own that need a flush.
   var isMade: Bool {
-    if case .object = form { false } else { true }
+    switch form {
+    case .object, .alias: false
+    case .unnamed, .named: true
+    }
   }
 }
 

@@ -4,6 +4,8 @@ extension TreeFilling {
   func removeLeft() throws(Failure) {
     folders.forgetChain()
     try nameForeign()
+    let kept = try keptRevisions()
+    folders.forgetChain()
     var number: Int64 = 0
     while true {
       let rows = try record.rows(of: tree, after: number)
@@ -11,7 +13,9 @@ extension TreeFilling {
       number = last.number
       var removed: [Int64] = []
       let removedBefore = outcome.removed
-      for row in rows where !seen.contains(row.number) && !plan.holds(row.path, row.digest) {
+      for row in rows
+      where !seen.contains(row.number) && !plan.holds(row.path, row.digest) && !kept.holds(row.path)
+      {
         if try remove(row) { removed.append(row.number) }
       }
       // Flushed before the rows go: on some file systems (btrfs) a power cut could bring back a

@@ -71,8 +71,13 @@ final class TreeFilling {
 
   func fill() throws(Failure) {
     defer { discardPending() }
-    for index in plan.indices { try fillFile(at: index, isLast: false) }
+    for index in plan.indices where !plan.isSwitch(index) {
+      try fillFile(at: index, isLast: false)
+    }
     try flush()
+    if let last = plan.indices.last, plan.isSwitch(last), let file = plan.file(at: last) {
+      try switchReaders(to: file)
+    }
     try removeLeft()
     folders.forgetChain()
     for index in blocked { try fillFile(at: index, isLast: true) }
@@ -219,6 +224,8 @@ final class TreeFilling {
       return FileIdentity(status)
     case .unnamed(let file), .named(let file, _, _):
       return FileIdentity(try file.status())
+    case .alias(let target):
+      return .content(size: target.utf8.count)
     }
   }
 }

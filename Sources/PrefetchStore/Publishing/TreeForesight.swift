@@ -63,7 +63,7 @@ package struct TreeForesight: TreePublisher {
     try look.compare(with: store)
     guard !look.isAsPlanned else { return }
     try look.findNeighbours(declared)
-    for index in plan.indices {
+    for index in plan.indices where !plan.isSwitch(index) {
       guard let file = plan.file(at: index) else { continue }
       guard !isCancelled() else {
         throw Failure(.cancelled, "stopped before every file was compared")
@@ -150,7 +150,7 @@ private struct TreeForesightLook {
     guard let folder = try folder(path), let status = try folder.status(of: leaf) else { return }
     let spot = TreeSpot(folder: folder, leaf: leaf, status: status)
     if let own = rows.first(where: spot.isFile) {
-      guard own.identity == spot.identity else {
+      guard spot.isUnchanged(since: own) else {
         throw Failure(.storeDamaged, "\(TreeFilling.changed(spot)), and is replaced")
       }
       return
@@ -163,6 +163,7 @@ private struct TreeForesightLook {
     }
     if status.kind == .folder, try isOurs(folder: file.name) { return }
     if source?.isLink(status, to: file.content) == true { return }
+    if case .link(let target) = file.content, folder.target(of: leaf) == target { return }
     guard status.kind == .file else { throw TreeFilling.noFile(spot) }
     switch try hasBytes(of: file.content, spot) {
     case true?: break
@@ -223,6 +224,7 @@ private struct TreeForesightLook {
       guard !body.digests.isEmpty else { return nil }
       let found = try hash(spot, Set(body.digests.map(\.algorithm)))
       return found?.hasAll(body.digests) ?? false
+    case .link: return false
     case .list, .absent: return true
     }
   }

@@ -12,6 +12,13 @@ struct FileIdentity: Hashable {
     modified = status.modified
   }
 
+  /// Identity of a link, or of a file that other programs may replace: its content alone counts.
+  static func content(size: Int) -> FileIdentity {
+    FileIdentity(inode: 0, size: Int64(size), modified: 0)
+  }
+
+  var isOfContent: Bool { inode == 0 }
+
   init(inode: UInt64, size: Int64, modified: Int64) {
     self.inode = inode
     self.size = size

@@ -10,10 +10,12 @@ final class TreeSource {
     case unnamed(OpenFile)
     /// A file with a temporary name, where the file system has no unnamed files.
     case named(OpenFile, Folder, name: String)
+    /// A symbolic link with this text.
+    case alias(String)
 
     var file: OpenFile? {
       switch self {
-      case .object: nil
+      case .object, .alias: nil
       case .unnamed(let file), .named(let file, _, _): file
       }
     }
@@ -22,6 +24,7 @@ final class TreeSource {
       switch self {
       case .object(let home, let name): home.birth(of: name)
       case .unnamed(let file), .named(let file, _, _): file.birth
+      case .alias: 0
       }
     }
 
@@ -32,6 +35,8 @@ final class TreeSource {
         return home.link(name, to: leaf, in: folder)
       case .unnamed(let file):
         return folder.link(file, as: leaf)
+      case .alias(let target):
+        return folder.makeLink(leaf, to: target)
       case .named(_, let home, let name):
         let result = home.link(name, to: leaf, in: folder)
         _ = try? home.remove(name)
@@ -84,7 +89,7 @@ final class TreeSource {
     self.objects = objects
     self.rules = rules
     self.heedsMask = heedsMask
-    mirrorLinks = rules.mirror.map { _ in MirrorLinks() }
+    mirrorLinks = rules.mirror == nil || rules.hub != nil ? nil : MirrorLinks()
     self.isCancelled = isCancelled
     self.isSpoilt = isSpoilt
   }
@@ -100,6 +105,7 @@ final class TreeSource {
     switch content {
     case .body(let digest, _): digest
     case .bytes(let bytes): SHA256.digest(of: bytes)
+    case .link(let target): SHA256.digest(of: Array(target.utf8))
     case .list, .foreseen, .absent: nil
     }
   }
@@ -126,6 +132,7 @@ final class TreeSource {
     in folder: Folder,
     _ modified: Int64?
   ) throws(Failure) -> Form {
+    if case .link(let target) = content { return .alias(target) }
     guard case .body(let digest, _) = content else {
       guard case .bytes(let bytes) = content else { throw Failure(.internal, "no body to publish") }
       return try filled(folder) { (file) throws(Failure) in
@@ -146,7 +153,8 @@ final class TreeSource {
         "`link: reflink` is not possible between `\(home.path)` and `\(folder.path)`; use `link: auto`"
       )
     case .auto:
-      if let clone = try cloned(name, in: home, to: folder) { return clone }
+      // Files of a hub's cache are read-only, so that links of the bodies can serve.
+      if rules.hub == nil, let clone = try cloned(name, in: home, to: folder) { return clone }
       if isOwn, !rules.layout.isWrittenByTools, !rules.needsOwnFiles, !isLinkless,
         try isSameDevice(home, folder),
         try mirrorLinks?.makeReady(name, in: home, modified: modified) ?? true
@@ -178,6 +186,7 @@ final class TreeSource {
 
   /// Restores the mode: all users may read, none may write a stored body; errors are ignored.
   func restoreMode(_ spot: TreeSpot, of content: TreeFile.Content) {
+    guard spot.status.kind == .file else { return }
     if let mode = rules.mode.map({ mode_t($0) }) {
       if spot.status.mode != mode, spot.status.linkCount == 1 {
         try? spot.folder.setMode(mode, of: spot.leaf)

@@ -1,4 +1,5 @@
 internal import PrefetchCore
+internal import PrefetchCrypto
 
 /// An existing name in a tree.
 struct TreeSpot {
@@ -11,9 +12,24 @@ struct TreeSpot {
 
   /// Returns whether the name still belongs to the published file, even with changed bytes.
   func isFile(of row: TreeRecord.Row) -> Bool {
+    guard !row.identity.isOfContent else { return holds(row.digest) }
     guard status.kind == .file, status.inode == row.identity.inode else { return false }
     // The inode of a deleted file may be used again by another.
     return row.identity == identity || row.birth == 0 || row.birth == folder.birth(of: leaf)
+  }
+
+  /// Whether a file of a row is as it was published.
+  func isUnchanged(since row: TreeRecord.Row) -> Bool {
+    row.identity.isOfContent ? holds(row.digest) : row.identity == identity
+  }
+
+  /// Whether a link has the text, or a small file the bytes, of a digest.
+  private func holds(_ digest: ContentDigest) -> Bool {
+    switch status.kind {
+    case .link: folder.target(of: leaf).map { SHA256.digest(of: Array($0.utf8)) } == digest
+    case .file: (try? mayHold(digest) { false }) ?? false
+    case .folder, .other: false
+    }
   }
 }
 
@@ -53,7 +69,10 @@ extension TreeFolders {
         if let changed, !changed.contains(URLKey(String(folder))) { continue }
         count += 1
         let spot = try spot(of: row)
-        if let spot, spot.status.kind == .file {
+        if let spot, row.identity.isOfContent {
+          // Other programs may move the switch of a tree.
+          if spot.status.kind == .file || spot.isFile(of: row) { continue }
+        } else if let spot, spot.status.kind == .file {
           if spot.identity == row.identity {
             guard readsFiles else { continue }
             if spot.status.linkCount > 1, isSound(row.digest, spot.status) { continue }

@@ -70,6 +70,11 @@ struct SchemaProbeTests {
       reason: "it is needed for a name or a URL elsewhere"
     ),
     Exception(
+      paths: ["segments[].publish", "segments[].publish.dir"],
+      changes: unset.union(["{}"]),
+      reason: "only the layout `hf` has a folder by default"
+    ),
+    Exception(
       paths: ["include", "include[]"],
       changes: unset,
       reason: "the file has to be there"

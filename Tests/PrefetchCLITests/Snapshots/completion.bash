@@ -149,7 +149,7 @@ _prefetch() {
     return
     ;;
   --layout)
-    mapfile -t COMPREPLY < <(compgen -W 'url basename npm pip go bazel cargo yarn hls' -- "$current")
+    mapfile -t COMPREPLY < <(compgen -W 'url basename npm pip go bazel cargo yarn hls hf' -- "$current")
     return
     ;;
   --cut-dirs)

@@ -120,7 +120,7 @@ complete -c prefetch -n '__fish_seen_subcommand_from plan' -l allow -x -a 'mass-
 complete -c prefetch -n '__fish_seen_subcommand_from plan' -l shard -x -a 'env' -d 'Do part I of N, I from 0, or the part that SLURM, GitLab or Kubernetes gives to this job (env)'
 complete -c prefetch -n '__fish_seen_subcommand_from plan' -a '(__prefetch_segments)'
 complete -c prefetch -n '__fish_seen_subcommand_from mirror' -l base-url -x -d 'Base URL for relative names in LIST; by default the URL of LIST'
-complete -c prefetch -n '__fish_seen_subcommand_from mirror' -l layout -x -a 'url basename npm pip go bazel cargo yarn hls' -d 'Names by URL (url), last part (basename), or for a tool'
+complete -c prefetch -n '__fish_seen_subcommand_from mirror' -l layout -x -a 'url basename npm pip go bazel cargo yarn hls hf' -d 'Names by URL (url), last part (basename), or for a tool'
 complete -c prefetch -n '__fish_seen_subcommand_from mirror' -l cut-dirs -x -d 'Leave out the first N folders of each name, after the host'
 complete -c prefetch -n '__fish_seen_subcommand_from mirror' -l adopt -d 'Take over files in DIR that equal the items'
 complete -c prefetch -n '__fish_seen_subcommand_from mirror' -l atomic -d 'Switch DIR/current to the next whole tree, or leave it as it is'

@@ -175,7 +175,7 @@ _prefetch() {
     mirror)
       _arguments -s -S $shared \
         '(--base-url)--base-url=[Base URL for relative names in LIST; by default the URL of LIST]:URL: ' \
-        '(--layout)--layout=[Names by URL (url), last part (basename), or for a tool]:L:(url basename npm pip go bazel cargo yarn hls)' \
+        '(--layout)--layout=[Names by URL (url), last part (basename), or for a tool]:L:(url basename npm pip go bazel cargo yarn hls hf)' \
         '(--cut-dirs)--cut-dirs=[Leave out the first N folders of each name, after the host]:N: ' \
         '(--adopt)--adopt[Take over files in DIR that equal the items]' \
         '(--atomic)--atomic[Switch DIR/current to the next whole tree, or leave it as it is]' \

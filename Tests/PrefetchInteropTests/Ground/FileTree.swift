@@ -96,3 +96,12 @@ enum FileTree {
     unsafe rename(draft, path)
   }
 }
+
+extension FileTree {
+  /// Returns the text of a symbolic link; nil for any other file.
+  static func target(_ path: String) -> String? {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = unsafe readlink(path, &buffer, buffer.count)
+    return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
+  }
+}

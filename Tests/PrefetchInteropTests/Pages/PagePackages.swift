@@ -5,7 +5,7 @@
 enum PagePackages {
   static let scripts = [
     ("npm.py", npm), ("pip.py", wheel), ("go.py", module), ("bazel.py", archive),
-    ("cargo.py", crate), ("releases.py", releases),
+    ("cargo.py", crate), ("releases.py", releases), ("models.py", models),
   ]
 
   private static let npm = #"""
@@ -53,6 +53,29 @@ enum PagePackages {
     folder = origin + '/api/v3/repos/acme/tool'
     os.makedirs(folder)
     json.dump(releases, open(folder + '/releases', 'w'))
+    """#
+
+  private static let models = #"""
+    import hashlib, json, os
+    origin = os.environ['origin'] + '/huggingface.co'
+    files = {'README.md': '# A tiny model\n', 'config.json': '{"hidden_size": 8}\n',
+             'model.safetensors': 'weights ' * 1000, 'pytorch_model.bin': 'tensors ' * 1000}
+    commit = hashlib.sha1(b'a commit').hexdigest()
+    folder = origin + '/acme/tiny/resolve/' + commit
+    os.makedirs(folder)
+    nodes = []
+    for path, text in files.items():
+        open(folder + '/' + path, 'w').write(text)
+        node = {'type': 'file', 'path': path, 'size': len(text),
+            'oid': hashlib.sha1(b'blob %d\0' % len(text) + text.encode()).hexdigest()}
+        if len(text) > 1000:
+            node['lfs'] = {'oid': hashlib.sha256(text.encode()).hexdigest(), 'size': len(text)}
+        nodes.append(node)
+    api = origin + '/api/models/acme/tiny'
+    os.makedirs(api + '/revision')
+    os.makedirs(api + '/tree')
+    json.dump({'id': 'acme/tiny', 'sha': commit, 'siblings': []}, open(api + '/revision/main', 'w'))
+    json.dump(nodes, open(api + '/tree/' + commit, 'w'))
     """#
 
   private static let wheel = #"""

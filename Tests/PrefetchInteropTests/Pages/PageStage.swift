@@ -8,7 +8,7 @@ import Testing
 final class PageStage {
   private static let hosts = [
     "*.example.com", "*.example.org", "registry.npmjs.org", "pypi.org", "files.pythonhosted.org",
-    "proxy.golang.org", "github.com", "index.crates.io", "static.crates.io",
+    "proxy.golang.org", "github.com", "index.crates.io", "static.crates.io", "huggingface.co",
   ]
   /// The user's home folder as pages show it.
   private static let shownHome = "/home/me"

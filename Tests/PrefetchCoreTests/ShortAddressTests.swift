@@ -1,7 +1,7 @@
 import PrefetchCore
 import Testing
 
-@Suite("Short addresses of releases") struct ReleaseAddressTests {
+@Suite("Short addresses of lists") struct ShortAddressTests {
   @Test(
     "A short address stands for an address of the API",
     arguments: [
@@ -21,10 +21,16 @@ import Testing
         "https://git.example:3000/api/v1/repos/a/tool/releases?limit=50"
       ),
       ("forgejo:git.example/a/tool@v1", "https://git.example/api/v1/repos/a/tool/releases/tags/v1"),
+      ("hf:acme/tiny", "https://huggingface.co/api/models/acme/tiny/revision/main"),
+      (
+        "hf:datasets/acme/words@refs/pr/1",
+        "https://huggingface.co/api/datasets/acme/words/revision/refs%2Fpr%2F1"
+      ),
+      ("hf:spaces/acme/demo@v1", "https://huggingface.co/api/spaces/acme/demo/revision/v1"),
     ]
   )
   func urls(text: String, url: String) throws {
-    let address = try #require(try ReleaseAddress(text))
+    let address = try #require(try ShortAddress(text))
     #expect(address.url(base: nil).string == url)
     #expect(address.text == text)
   }
@@ -34,7 +40,7 @@ import Testing
     arguments: ["https://git.example/api/v3", "https://git.example/api/v3/"]
   )
   func base(text: String) throws {
-    let address = try #require(try ReleaseAddress("github:acme/tool@v1"))
+    let address = try #require(try ShortAddress("github:acme/tool@v1"))
     let url = address.url(base: try WebURL(text))
     #expect(url.string == "https://git.example/api/v3/repos/acme/tool/releases/tags/v1")
   }
@@ -45,14 +51,17 @@ import Testing
       "github:", "github:acme", "github:acme/tool/more", "github:acme/", "github:/tool",
       "github:acme/tool@", "github:acme/to ol", "github:acme/..", "github:acme/tool?x",
       "gitlab:acme", "forgejo:acme/tool", "forgejo:git.example/tool", "forgejo:a b/a/tool",
-      "github:acme/tool@a b",
+      "github:acme/tool@a b", "hf:", "hf:tiny", "hf:datasets/words", "hf:a/b/c", "hf:acme/tiny@",
+      "hf:acme/tiny@../x",
+      "hf:acme/tiny@/x", "hf:acme/tiny@a//b",
+      "hf:models/acme/tiny", "hf:datasets/spaces/words",
     ]
   )
   func wrong(text: String) throws {
-    #expect(ReleaseAddress.isMeant(text))
-    let fault = #expect(throws: ReleaseAddress.Fault.self) { try ReleaseAddress(text) }
-    let form = try #require(fault).forge.form
-    #expect(fault?.message.hasSuffix("write `\(form)` or `\(form)@TAG`") == true)
+    #expect(ShortAddress.isMeant(text))
+    let fault = #expect(throws: ShortAddress.Fault.self) { try ShortAddress(text) }
+    let form = try #require(fault).service.form
+    #expect(fault?.message.contains("write `\(form)` or `\(form)@") == true)
   }
 
   @Test(
@@ -60,7 +69,7 @@ import Testing
     arguments: ["./github:a/b", "github", "https://github.com/a/b", "github://a/b", "svn:a/b", ""]
   )
   func other(text: String) throws {
-    #expect(try ReleaseAddress(text) == nil)
+    #expect(try ShortAddress(text) == nil)
   }
 }
 
