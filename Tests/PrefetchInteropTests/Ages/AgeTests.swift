@@ -87,7 +87,7 @@ struct AgeTests {
     #expect(try ground.run("list").output.contains("idle"))
     ground.move(toHour: 12)
     #expect(try ground.run().status == 75)
-    // One transfer to know the body, and none before its time.
+    // The first transfer shows which body it is; none follows before its time.
     #expect(site.requests.map(\.method) == ["GET"])
     ground.move(toHour: 25)
     #expect(try ground.run().status == 0)
