@@ -57,6 +57,9 @@ struct DoctorMirror {
     let status = ExitStatus(rawValue: Int32(clamping: run.exitCode)) ?? .failed
     switch status {
     case .ok, .changes: return DoctorFinding(Self.name, text)
+    case .deferred:
+      let cause = reason.map { ": \($0)" } ?? ""
+      return DoctorFinding(Self.name, "\(text)\(cause); a later run continues")
     case .interrupted, .terminated:
       return .doubtful(Self.name, "\(text); mirror again to finish it")
     default:

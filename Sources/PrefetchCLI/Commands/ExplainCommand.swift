@@ -125,7 +125,11 @@ struct ExplainCommand: Command {
       )
     }
     if let gate = AgeGate(segment, policy, at: now) {
-      facts.rules.append(gate.verdict(on: entry, AgeGate.Past(record, sight)))
+      let verdict = gate.verdict(on: entry, AgeGate.Past(record, sight))
+      facts.rules.append(verdict)
+      if verdict.verdict == .deferred, decision.needsRequest {
+        (facts.decision, facts.reason) = (.defer, "younger than `min_age`")
+      }
     }
     facts.progress = ItemProgress.byURL(inCache: locations.cache)[url.string]
     facts.grants = grants(entry, declared.map(\.segment), policy)

@@ -121,7 +121,10 @@ struct Freezing {
         leftOut[segment.name, default: 0] += 1
         return
       }
-      let reason = row.map { facts.isUsable($0) } == true ? "another body is stored" : "not stored"
+      var reason = row.map { facts.isUsable($0) } == true ? "another body is stored" : "not stored"
+      if let age = facts.age(of: position, in: entries, segment), facts.now < age.until {
+        reason += ", and the listed one waits for its age until \(Timestamp.format(age.until))"
+      }
       gaps.append(Gap(segment: segment.name, url: entry.url.string, reason: reason))
       return
     }

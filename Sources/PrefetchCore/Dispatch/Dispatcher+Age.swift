@@ -42,6 +42,11 @@ extension Dispatcher {
     let rules = request.segments[Int(items[item].segment)].age
     let others = Set(request.segments.indices.filter { request.segments[$0].age != rules })
     leaveSharers(item) { others.contains($0) }
+    if segments.count > 1 {
+      // Another segment may bring the body in this run, durable or not yet.
+      let key = URLKey(url)
+      for index in items.active(item).segments { segments[index].otherVariants.insert(key) }
+    }
     settleDeferred(item, Deferral(rule: .age, until: body.until), because: reason)
     guard let sight = body.sight, sight != known, isStored, !isClockDoubtful,
       request.mode.writes, storeFailure == nil, halt == nil

@@ -284,7 +284,7 @@ extension Dispatcher {
       }
       return
     }
-    settleAtOnce(step, of: index)
+    settleAtOnce(step, of: index, hasTwin: hasTwin)
     // No other segment can name the item, so its row is not needed.
     if segments.count == 1, items.last?.state == .settled { items.removeLast() }
   }
@@ -334,9 +334,9 @@ extension Dispatcher {
     return items.count - 1
   }
 
-  mutating func settleAtOnce(_ step: PlannedStep, of index: Int) {
+  mutating func settleAtOnce(_ step: PlannedStep, of index: Int, hasTwin: Bool = false) {
     let item = newItem(step, of: index)
-    activate(item)
+    activate(item).hasTwin = hasTwin
     switch step.decision {
     case .keep, .describe: keep(item)
     case .fail:

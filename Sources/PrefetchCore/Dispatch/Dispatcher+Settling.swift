@@ -87,8 +87,8 @@ extension Dispatcher {
     let now = start.now.uptime
     if let row = row(of: items[item].step) {
       batch.join(segments[Int(items[item].segment)].key, items: [row.item], now: now)
-    } else if halt == nil {
-      // After a halt there may be no time for a million rows.
+    } else if halt == nil, !items[item].step.isAged || items.ifActive(item)?.hasTwin != true {
+      // The twin of an item that waits stores the row, with a body. After a halt there may be no time for a million rows.
       let work = activate(item)
       var record = work.record?.value ?? newRecord(item)
       record.describe(work.entry)

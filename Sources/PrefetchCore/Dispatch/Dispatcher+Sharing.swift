@@ -65,12 +65,17 @@ extension Dispatcher {
       refuseVariant(conflict)
       return true
     }
-    // Only one of both waits for the age of the body.
-    if known >= 0,
-      items[known].step.age != step.age
-        || (items[known].step.decision == .wait) != (step.decision == .wait)
-    {
-      return false
+    // A segment without an age decides for both, while it can.
+    if known >= 0, items[known].step.isAged != step.isAged {
+      if step.isAged {
+        return shares(step.withoutAge, of: index, with: mention, collecting: &earlierVariants)
+      }
+      guard items[known].state == .queued, items.isBare(known) else {
+        // The item that waits must not overwrite the row of the other's body.
+        if items[known].state != .settled { activate(known).hasTwin = true }
+        return false
+      }
+      items[known].step = items[known].step.withoutAge
     }
     // A stale copy that the first segment accepts may be too old for this one.
     if known >= 0, items[known].state == .settled, settled.source(of: known) == .stale,

@@ -126,6 +126,17 @@ package struct Deferral: Hashable, Sendable {
     self.rule = rule
     self.until = until
   }
+
+  /// Returns the deferral that stands for both: the first, but an age only if nothing else waits.
+  static func foremost(_ first: Self?, _ second: Self?) -> Self? {
+    guard let first, let second else { return first ?? second }
+    switch (first.rule, second.rule) {
+    case (.age, .age):
+      return (first.until ?? .distantFuture) <= (second.until ?? .distantFuture) ? first : second
+    case (.age, _): return second
+    default: return first
+    }
+  }
 }
 
 /// Reason why a stored body was removed.

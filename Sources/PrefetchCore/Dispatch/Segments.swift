@@ -61,7 +61,7 @@ struct Segments: RandomAccessCollection, MutableCollection {
       works[index].hasFailures = true
     }
     if isRequired, result.outcome == .deferred {
-      works[index].deferral = works[index].deferral ?? result.deferral
+      works[index].deferral = Deferral.foremost(works[index].deferral, result.deferral)
       if result.isInterrupted { works[index].isInterrupted = true }
     }
     // The next run must retry an item that this one did not bring, required or not.
@@ -272,7 +272,8 @@ struct Segments: RandomAccessCollection, MutableCollection {
         if record.state == .current { record.quiet = quietMark(of: segment, at: now) }
       }
       // A segment that ended before the halt has succeeded if none of its items must be removed.
-      if record.state == .current, segment.isConfirmed, !isHalted || segment.leaving.isEmpty {
+      let isAsAllowed = record.state == .current || segment.onlyWaitsForAge
+      if isAsAllowed, segment.isConfirmed, !isHalted || segment.leaving.isEmpty {
         record.lastSuccess = now
       }
       changes.append(.segment(record, manifest: nil))

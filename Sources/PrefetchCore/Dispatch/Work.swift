@@ -96,6 +96,11 @@ struct SegmentWork: Sendable {
     return !retention.hasStale
   }
 
+  /// Whether everything that may be taken is here: the rest is too young.
+  var onlyWaitsForAge: Bool {
+    deferral?.rule == .age && accepted?.state == .deferred && !isInterrupted
+  }
+
   var priority: Int? {
     declaration.priority ?? accepted?.priority
   }

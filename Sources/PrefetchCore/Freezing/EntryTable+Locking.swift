@@ -157,9 +157,10 @@ struct LockedFileCheck {
 
 extension Failure {
   static func drifted(_ finding: String) -> Failure {
-    Failure(
-      .drifted,
-      "\(finding), and the lock file pins another body; `prefetch freeze --update` accepts it"
-    )
+    drifted(because: "\(finding), and the lock file pins another body")
+  }
+
+  static func drifted(because reason: String) -> Failure {
+    Failure(.drifted, "\(reason); `prefetch freeze --update` accepts it")
   }
 }

@@ -174,6 +174,23 @@ extension ManifestSelection {
   }
 }
 
+extension Planner.Facts {
+  /// Returns the age of an item by its list and the index; nil if only its server can say it.
+  package func age(
+    of position: Int,
+    in entries: EntryTable,
+    _ segment: SegmentDeclaration
+  ) -> AgeGate.Age? {
+    let row = inventory.position(of: entries.key(at: position)).map { inventory.rows[$0] }
+    return AgeGate(segment, policy, at: now)?.age(
+      position,
+      of: entries,
+      digests: entries.entry(at: position, identified: false).digests,
+      AgeGate.Past(row, row.flatMap { inventory.sights[$0.item] })
+    )
+  }
+}
+
 extension AgeGate {
   /// Says for `explain` from when on a body of an item is taken, and what its age counts from.
   package func verdict(on entry: ManifestEntry, _ past: Past) -> RuleVerdict {

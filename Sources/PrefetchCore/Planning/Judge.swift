@@ -176,7 +176,9 @@ struct Judge {
     strong: [DigestAlgorithm: [UInt8]] = [:],
     sight: Sight? = nil
   ) -> (decision: PlannedStep.Decision, reason: PlanReason, age: AgeCheck) {
-    guard let gate, ruling.decision.needsRequest, ruling.reason != .lockedProbe else {
+    // Without a network as well an older body is right while its successor waits.
+    let isOlder = ruling.reason == .digestDiffersOffline
+    guard let gate, ruling.decision.needsRequest || isOlder, ruling.reason != .lockedProbe else {
       return (ruling.decision, ruling.reason, .none)
     }
     // A lost body was accepted before.

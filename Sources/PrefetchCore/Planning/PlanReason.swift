@@ -144,7 +144,7 @@ package enum PlanReason: Hashable, Sendable {
         "its declared size is \(sizes[0]), and `max_file_size` is \(SizeText.format(limit: limit))"
       )
     case .unexpectedSize(let size): return segment.expectation.sizeObjection(size)
-    case .drifted: return .drifted("the list now declares another body")
+    case .drifted: return .drifted(because: "the list declares another body than the lock file")
     case .notInLockfile:
       return Failure(
         .notInLockfile,

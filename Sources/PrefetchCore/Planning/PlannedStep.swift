@@ -106,6 +106,20 @@ package struct PlannedStep: Hashable, Sendable {
 
   var needsRequest: Bool { decision.needsRequest }
 
+  /// Whether an age gate decides about the item.
+  var isAged: Bool { age != .none || decision == .wait }
+
+  /// Step for the same item without an age gate.
+  var withoutAge: PlannedStep {
+    var step = self
+    step.age = .none
+    if decision == .wait {
+      step.decision = position == nil ? .fetch : .update
+      step.reason = position == nil ? .notStored : .digestDiffers
+    }
+    return step
+  }
+
   /// Expected action: without validators, a transfer may well return the stored body.
   package var action: ItemAction {
     reason == .noValidators ? .revalidate : decision.action

@@ -26,7 +26,10 @@ package struct Retention: Hashable, Sendable {
     if result.outcome == .added { hasArrivals = true }
     if result.outcome == .stale { hasStale = true }
     guard !result.isUsable else { return }
-    if let failure = result.failure {
+    if result.deferral?.rule == .age {
+      // Some item of a feed is always too young, so what left it goes after its grace.
+      hasFailures = true
+    } else if let failure = result.failure {
       // Retained items do not help an item without room.
       hasFailures = hasFailures || failure.code != .cacheFull
     } else {

@@ -72,7 +72,8 @@ package struct TreeOutcome: Hashable, Sendable {
       code = trouble.failure.code
       isMended = trouble.isMended
       message = trouble.failure.message
-      if let name = trouble.name { message = message.replacing(name, with: "*") }
+      // The end of a path; the name may also be a part of a folder's.
+      if let name = trouble.name { message = message.replacing("/\(name)`", with: "/*`") }
     }
   }
 

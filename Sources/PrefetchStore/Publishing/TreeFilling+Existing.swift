@@ -169,6 +169,8 @@ extension TreeFilling {
     _ file: TreeFile,
     _ digest: ContentDigest
   ) throws(Failure) -> Bool {
+    // A symbolic link has no bytes; its target was compared before.
+    if case .link = file.content { return false }
     guard plan.isFresh(file), !source.isLink(spot.status, to: file.content) else { return false }
     return try !isBody(digest, spot)
   }

@@ -12,6 +12,9 @@ struct AgeTests {
     let first = try ground.run()
     #expect(first.status == 75 && first.output.contains("deferred by age"), "\(first)")
     #expect(ground.requests == ["HEAD /a"])
+    // Monitoring sees no failure where everything is as the configuration wants it.
+    let health = try ground.run("status", "--nagios", "--max-age", "2h")
+    #expect(health.status == 0 && health.output.contains("1 deferred"), "\(health)")
     ground.move(toHour: 23)
     #expect(try ground.run("-q").status == 75)
     ground.move(toHour: 25)

@@ -62,6 +62,18 @@ struct HubCacheTests {
     #expect(try verify().status == 0)
   }
 
+  @Test("A revision that comes back, and a lost cache, find the links of last time in place")
+  func reverted() throws {
+    #expect(try night().status == 0)
+    ground.publish(files[1])
+    #expect(try night().status == 0)
+    ground.publish(files[0])
+    let back = try night("--allow", "mass-removal")
+    #expect(back.status == 0 && back.errors.isEmpty, "\(back)")
+    #expect(ground.tree() == HubGround.cache([files[1], files[0]]))
+    #expect(try verify().status == 0)
+  }
+
   @Test("An incomplete revision leads no reader to it, and keeps the one that readers use")
   func incomplete() throws {
     #expect(try night().status == 0)
