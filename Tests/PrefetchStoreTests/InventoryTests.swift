@@ -41,6 +41,36 @@ struct InventoryTests {
     return record
   }
 
+  @Test("A first sight is kept with its record, and leaves with it", arguments: Kind.allCases)
+  func sights(_ kind: Kind) throws {
+    let store = try open(kind)
+    let urls = ["https://a.example/1", "https://a.example/2"]
+    let sight = Sight(
+      mark: "tag \"x\"",
+      headMark: "tag \"y\"",
+      seen: Instant(seconds: 9),
+      restarts: 2
+    )
+    _ = try store.commit(
+      urls.map { .store(ContentRecord(url: $0, id: $0), body: nil, joining: [.basics]) }
+        + [.sighted(urls[0], Sight(mark: "old", seen: Instant(seconds: 1)))]
+        + [.sighted(urls[0], sight), .sighted(urls[1], sight)]
+    )
+    let inventory = try store.readInventory()
+    let items = try urls.map { url in
+      let position = try #require(inventory.position(of: url))
+      return inventory.rows[position].item
+    }
+    #expect(inventory.sights == [items[0]: sight, items[1]: sight])
+    #expect(try store.readInventory(of: [urls[1]]).sights == [items[1]: sight])
+    _ = try store.commit([.leave(.basics, items: [items[0]])])
+    #expect(try store.readInventory().sights == [items[1]: sight])
+    // The URL that comes back has not been seen.
+    let record = ContentRecord(url: urls[0], id: urls[0])
+    _ = try store.commit([.store(record, body: nil, joining: [.basics])])
+    #expect(try store.readInventory().sights == [items[1]: sight])
+  }
+
   @Test("An inventory has all facts for planning of every record", arguments: Kind.allCases)
   func rows(_ kind: Kind) throws {
     let store = try open(kind)

@@ -163,9 +163,7 @@ struct ItemFetch {
     var hasSucceeded = [Bool](repeating: false, count: items.count)
     let unmet = Set(
       report.items.lazy.filter { item in
-        // While a newer body is too young, the stored one is right.
-        let isOlder = item.deferral?.rule == .age && item.isUsable
-        return item.failure != nil || item.outcome == .deferred && !isOlder
+        item.failure != nil || item.outcome == .deferred && !item.keepsOlderBody
       }
       .map(\.url)
     )

@@ -70,8 +70,7 @@ extension Dispatcher {
     work.result.outcome = .deferred
     work.result.deferral = deferral
     work.result.reason = reason ?? deferral?.rule.rawValue ?? "interrupted"
-    if deferral?.rule == .age, work.result.isUsable {
-      // The older body is as good as before.
+    if work.result.keepsOlderBody {
       work.result.isRequired = false
       work.optionalIn = work.segments
     }
@@ -88,7 +87,8 @@ extension Dispatcher {
     if let row = row(of: items[item].step) {
       batch.join(segments[Int(items[item].segment)].key, items: [row.item], now: now)
     } else if halt == nil, !items[item].step.isAged || items.ifActive(item)?.hasTwin != true {
-      // The twin of an item that waits stores the row, with a body. After a halt there may be no time for a million rows.
+      // The twin of an item that waits stores the row, with a body. After a halt there may be no time
+      // for a million rows.
       let work = activate(item)
       var record = work.record?.value ?? newRecord(item)
       record.describe(work.entry)

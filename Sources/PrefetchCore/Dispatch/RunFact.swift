@@ -210,6 +210,9 @@ package struct ItemResult: Hashable, Sendable {
     outcome == .deferred && deferral == nil
   }
 
+  /// Whether a stored body is right while its successor is too young.
+  package var keepsOlderBody: Bool { deferral?.rule == .age && isUsable }
+
   package mutating func loseBody() {
     isUsable = false
     digest = nil

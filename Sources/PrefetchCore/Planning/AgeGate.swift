@@ -74,7 +74,7 @@ package struct AgeGate {
     if let sight = past.sight, BodyMark.isOfReceivedBody(sight.mark), isBelieved(sight),
       past.awaits(sight)
     {
-      let until = sight.seen + rules.minimum
+      let until = age(of: sight).until
       if now < until { return .waits(until: until) }
     }
     return .unknown
@@ -96,10 +96,8 @@ package struct AgeGate {
 
   /// Whether the list dates a new item too late; nothing else is known of what is not selected yet.
   fileprivate func isTooYoungByDate(_ position: Int, of entries: EntryTable) -> Bool {
-    guard rules.basis == .published, let published = entries.published(at: position) else {
-      return false
-    }
-    return now < published + rules.minimum && !isException(position, of: entries)
+    guard let age = age(position, of: entries, digests: [], Past()) else { return false }
+    return now < age.until && !isException(position, of: entries)
   }
 
   package func age(of sight: Sight) -> Age {
@@ -118,7 +116,7 @@ package struct AgeGate {
       return Sight(mark: mark, seen: now, restarts: recorded.restarts)
     }
     guard recorded.mark != mark, recorded.headMark != mark else { return recorded }
-    let hasWaited = now < recorded.seen + rules.minimum && past.awaits(recorded)
+    let hasWaited = !isOldEnough(recorded) && past.awaits(recorded)
     return Sight(mark: mark, seen: now, restarts: hasWaited ? recorded.restarts + 1 : 0)
   }
 
@@ -141,7 +139,7 @@ package struct AgeGate {
   }
 
   func isOldEnough(_ sight: Sight) -> Bool {
-    sight.seen + rules.minimum <= now
+    age(of: sight).until <= now
   }
 
   /// Whether the clock was right when the sight was recorded, as far as this one knows.
