@@ -1,0 +1,176 @@
+"""Plays campaigns for a chosen time and keeps their figures."""
+import argparse
+import json
+import multiprocessing
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import ground
+import shim
+from ground import ROOT, Broken
+from kills import Kills
+
+ROWS = (Kills,)
+FIGURES = f"{ROOT}/Tests/Campaign/figures.jsonl"
+
+
+def slug(row):
+    return row.name.replace(" ", "-")
+
+
+class Figures:
+    """One line a row, seed and commit: cases that were tried, and those that failed."""
+
+    def __init__(self, path):
+        self.path = path
+        self.lines = []
+        if os.path.exists(path):
+            with open(path) as file:
+                self.lines = [json.loads(line) for line in file if line.strip()]
+
+    def position(self, row, seed):
+        """The number of cases of a seed that were played before, at any commit."""
+        same = [line for line in self.lines if line["row"] == row and line["seed"] == seed]
+        return sum(line["tried"] for line in same)
+
+    def add(self, row, seed, commit, tried, failed):
+        for line in self.lines:
+            if (line["row"], line["seed"], line["commit"]) == (row, seed, commit):
+                line["tried"] += tried
+                line["failed"] += failed
+                break
+        else:
+            line = {"row": row, "seed": seed, "commit": commit, "tried": tried, "failed": failed}
+            self.lines.append(line)
+        draft = f"{self.path}.new"
+        with open(draft, "w") as file:
+            file.writelines(json.dumps(line) + "\n" for line in self.lines)
+        os.rename(draft, self.path)
+
+    def table(self):
+        lines = ["| campaign | tried | failed | goal | seed | commit |", "| --- | ---: | ---: | ---: | ---: | --- |"]
+        goals = {slug(row): row.goal for row in ROWS}
+        for line in self.lines:
+            goal = goals.get(line["row"], 0)
+            lines.append(
+                f"| {line['row']} | {line['tried']:,} | {line['failed']:,} | {goal:,} | {line['seed']} | {line['commit']} |"
+            )
+        return "\n".join(lines)
+
+
+# MARK: Workers
+
+row = None
+
+
+def prepare(kind, binary):
+    """Gives a worker its own users and servers."""
+    global row
+    row = kind(binary)
+
+
+def play(case):
+    """Returns what went wrong in a case; None where all held."""
+    try:
+        row.play(case)
+        return case, None
+    except Broken as error:
+        return case, str(error)
+
+
+def campaign(kind, arguments, figures, commit, deadline):
+    """Plays the cases of a row from where the last campaign ended; returns what failed."""
+    counting = kind(arguments.binary)
+    cases = counting.cases(arguments.seed)
+    counting.close()
+    name = slug(kind)
+    start = figures.position(name, arguments.seed) if arguments.resume else 0
+    todo = cases[start:]
+    if arguments.cases:
+        todo = todo[: arguments.cases]
+    tried, failures = 0, []
+    with multiprocessing.Pool(arguments.workers, prepare, (kind, arguments.binary)) as pool:
+        # In order, so that the number of played cases is where the next campaign begins.
+        for case, wrong in pool.imap(play, todo, chunksize=4):
+            tried += 1
+            if wrong:
+                failures.append((case, wrong))
+                print(f"{name} {case}: {wrong}", file=sys.stderr, flush=True)
+            if time.monotonic() > deadline:
+                pool.terminate()
+                break
+    if arguments.resume:
+        figures.add(name, arguments.seed, commit, tried, len(failures))
+    rest = len(cases) - start - tried
+    print(f"{name}: {tried} tried, {len(failures)} failed, {rest} left of seed {arguments.seed}", flush=True)
+    return tried, failures
+
+
+def current_commit():
+    run = subprocess.run(
+        ["git", "-C", ROOT, "describe", "--always", "--dirty", "--abbrev=9", "--exclude=*"],
+        capture_output=True,
+        text=True,
+    )
+    return run.stdout.strip() or "unknown"
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="Tests/campaign", description=__doc__)
+    parser.add_argument("--binary", default=os.environ.get("PREFETCH_BINARY"))
+    parser.add_argument("--rows", help="names of rows, separated by commas; all by default")
+    parser.add_argument("--minutes", type=float, default=60, help="time of the whole campaign")
+    parser.add_argument("--cases", type=int, help="cases of each row at most")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=os.cpu_count())
+    parser.add_argument("--resume", action="store_true", help="continue, and keep the figures")
+    parser.add_argument("--case", help="one case of one row, as a failure names it")
+    parser.add_argument("--list", action="store_true", help="name the rows")
+    parser.add_argument("--table", action="store_true", help="print the figures that were kept")
+    arguments = parser.parse_args()
+    figures = Figures(FIGURES)
+    if arguments.list:
+        print("\n".join(f"{slug(row)}: {row.__doc__.strip()}" for row in ROWS))
+        return 0
+    if arguments.table:
+        print(figures.table())
+        return 0
+    if not arguments.binary:
+        parser.error("--binary or PREFETCH_BINARY names the program")
+    shim.build()
+    wanted = arguments.rows.split(",") if arguments.rows else [slug(row) for row in ROWS]
+    unknown = set(wanted) - {slug(row) for row in ROWS}
+    if unknown:
+        parser.error(f"no row is named {', '.join(sorted(unknown))}")
+    kinds = [row for row in ROWS if slug(row) in wanted]
+    if arguments.case:
+        prepare(kinds[0], arguments.binary)
+        _, wrong = play(json.loads(arguments.case))
+        row.close()
+        print(wrong or "all held")
+        return 1 if wrong else 0
+    # Everything that workers make goes with this folder, however they end.
+    ground.MEMORY = tempfile.mkdtemp(prefix="prefetch-campaign-", dir=ground.MEMORY)
+    try:
+        return play_all(kinds, arguments, figures)
+    finally:
+        shutil.rmtree(ground.MEMORY, ignore_errors=True)
+
+
+def play_all(kinds, arguments, figures):
+    commit, status, start = current_commit(), 0, time.monotonic()
+    for number, kind in enumerate(kinds):
+        # Rows share what is left of the time.
+        now = time.monotonic()
+        left = arguments.minutes * 60 - (now - start)
+        tried, failures = campaign(kind, arguments, figures, commit, now + left / (len(kinds) - number))
+        if failures or tried == 0:
+            status = 1
+    return status
+
+
+sys.exit(main())
