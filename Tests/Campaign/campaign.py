@@ -13,8 +13,9 @@ import ground
 import shim
 from ground import ROOT, Broken
 from kills import Kills
+from power import PowerCuts
 
-ROWS = (Kills,)
+ROWS = (Kills, PowerCuts)
 FIGURES = f"{ROOT}/Tests/Campaign/figures.jsonl"
 
 
