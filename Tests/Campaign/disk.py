@@ -24,10 +24,10 @@ import struct
 from ground import expect
 
 # Kinds of records, as in `Tests/Faults/record.c`.
-CREATE, UNNAMED, LINK, UNLINK, RENAME, WRITE, TRUNCATE, ATTRIBUTES, FSYNC, FDATASYNC, SYNCFS, UNKNOWN = range(1, 13)
+CREATE, UNNAMED, LINK, UNLINK, RENAME, WRITE, TRUNCATE, ATTRIBUTES, FSYNC, FDATASYNC, SYNCFS, UNKNOWN, MEMORY = range(1, 14)
 KINDS = (
     "", "create", "unnamed", "link", "unlink", "rename", "write", "truncate", "attributes", "fsync", "fdatasync",
-    "syncfs", "unknown",
+    "syncfs", "unknown", "memory",
 )  # fmt: skip
 RECORD = struct.Struct("<4I4Q5q")
 IDENTITY = struct.Struct("<2Q3q")
@@ -114,6 +114,8 @@ class History:
         self.live = {}
         # Names at the start, by folder.
         self.start = {}
+        # Shared memory of logs: position and bytes, by node.
+        self.memory = {}
         self.operations = []
         self.root = self.add_tree(root)
         self.contents = {}
@@ -148,7 +150,7 @@ class History:
 
     # MARK: Reading records
 
-    def read(self, path):
+    def read(self, path, counts_syncs=True):
         """Adds the operations of a file of records."""
         with open(path, "rb") as file:
             log = file.read()
@@ -161,7 +163,8 @@ class History:
             for length in (fields[2], fields[3], fields[7]):
                 texts.append(log[position : position + length])
                 position += length
-            self.read_record(fields, *texts, names)
+            if counts_syncs or fields[0] not in (FSYNC, FDATASYNC, SYNCFS):
+                self.read_record(fields, *texts, names)
         self.finish()
         return self
 
@@ -193,6 +196,9 @@ class History:
             operation.times = {folder: times}
         elif node is None:
             # A file outside of the root, or one without a name that the program had before.
+            return
+        elif kind == MEMORY:
+            self.memory.setdefault(node, []).append((len(self.operations) - 1, data))
             return
         elif kind == UNKNOWN:
             raise RuntimeError(f"no replay of a change of {node.label}")
@@ -275,7 +281,7 @@ class History:
     def content(self, node, prefix, upto, choice, zeros):
         """Bytes that a file may have when changes of sizes last up to `prefix`."""
         if is_shared_memory(node.label):
-            return bytes(len(self.full(node, upto)))
+            return self.shared_memory(node, upto, choice)
         synced = self.synced(node, upto)
         pending = [
             p for p in node.changes if synced < p <= upto and self.operations[p].kind != ATTRIBUTES
@@ -312,6 +318,14 @@ class History:
                 first = max(old, start)
                 disk[first : min(end, len(disk))] = operation.data[first - start : min(end, len(disk)) - start]
         return bytes(disk)
+
+
+    def shared_memory(self, node, upto, choice):
+        """Zeros, or what was there at some time: SQLite never syncs it."""
+        size = len(self.full(node, upto))
+        known = [data for position, data in self.memory.get(node, ()) if position <= upto]
+        data = choice.random.choice([b"", *known[-2:]]) if known else b""
+        return data[:size] + bytes(max(0, size - len(data)))
 
 
 def resize(data, size):
@@ -470,7 +484,8 @@ class State:
 
         for position in range(self.upto + 1):
             operation = history.operations[position]
-            if operation.kind == FSYNC and operation.node.is_folder:
+            # The data of a folder are its names, so that `fdatasync` is enough, as SQLite calls it.
+            if operation.kind in (FSYNC, FDATASYNC) and operation.node.is_folder:
                 for inner in operation.node.entries:
                     if inner <= position:
                         need(inner)

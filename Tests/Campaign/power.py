@@ -14,7 +14,7 @@ import disk
 import shim
 from disk import History, State
 from ground import Broken, digest, expect, read
-from scenarios import ALL, Collect
+from scenarios import ALL, Failing, Update
 
 DURABILITIES = ("batch", "each", "none")
 # Moments of a command, as fine as the longest has calls.
@@ -24,7 +24,7 @@ MOMENTS = 2_000
 class Recording:
     """What a scenario's command changed, at one durability, and the states that were tried of it."""
 
-    def __init__(self, ground, durability, wrap=None):
+    def __init__(self, ground, durability, wrap=None, counts_syncs=True):
         self.ground = ground
         self.durability = durability
         ground.choose(durability)
@@ -38,13 +38,16 @@ class Recording:
         with home.using(variables, wrap):
             run = ground.start({})
         expect(run.status in ground.statuses, f"{ground.name()}, left alone: {run}")
-        self.history.read(self.log)
+        self.history.read(self.log, counts_syncs)
+        self.count = len(self.history.operations)
+        self.check()
         # Servers as the command found them.
         self.pages = dict(ground.pages_before)
         self.tries = set()
-        self.count = len(self.history.operations)
         self.old, self.old_tree, self.version = ground.old, ground.old_tree, ground.version
-        self.check()
+        # What the command reported as done.
+        self.new = home.held()
+        self.new_tree = home.files(ground.tree) if ground.tree else {}
 
     def check(self):
         """The replay of all calls must end with the files that are there."""
@@ -153,7 +156,8 @@ class PowerCuts:
             # The default counts twice.
             for durability in (*DURABILITIES, DURABILITIES[0]):
                 for mode in disk.MODES:
-                    for moment in range(MOMENTS):
+                    # The end of a command counts for more than any other moment.
+                    for moment in [*range(MOMENTS), *[MOMENTS - 1] * (MOMENTS // 20)]:
                         number = generator.choice((0, 0, 1, *[generator.randrange(2, 1 << 20)] * 7))
                         cases.append((kind.name(), durability, mode, moment, number))
         generator.shuffle(cases)
@@ -183,26 +187,38 @@ class PowerCuts:
                 if recording.durability == "none":
                     self.check_bodies(ground)
                 else:
+                    if state.upto == recording.count - 1:
+                        self.check_done(recording)
                     ground.check_broken()
                     ground.check_next()
         except Exception as error:
             raise type(error)(f"{recording.durability}, {state.story()}\n  {error}") from error
 
+    def check_done(self, recording):
+        """A command that has ended had nothing in flight."""
+        ground = recording.ground
+        held = ground.home.held()
+        expect(held == recording.new, f"after its end: {held} instead of {recording.new}")
+        files = ground.home.files(ground.tree) if ground.tree else {}
+        expect(files == recording.new_tree, f"after its end: the tree has {sorted(files)}")
+
     def check_bodies(self, ground):
         """Without durability, a body may be lost, but no wrong one may be shown."""
-        self.check_shown(ground)
-        for _ in range(2):
-            ground.home.run(*ground.arguments)
-            self.check_shown(ground)
+        self.check_shown(ground, len(ground.names) + 1)
+        ground.home.run(*ground.arguments)
+        self.check_shown(ground, 3)
 
-    def check_shown(self, ground):
+    def check_shown(self, ground, most):
+        """Reads some items, other ones after each cut."""
         known = ground.known()
         run = ground.home.run("list", "--json")
         if run.status != 0:
             return
-        for item in run.json()["items"]:
+        items = run.json()["items"]
+        for item in random.sample(items, min(most, len(items))):
             url = item["url"]
-            if url not in known or not item.get("digest"):
+            # The program writes playlists of its own, with the names of the files that it holds.
+            if url not in known or not item.get("digest") or url.endswith(".m3u8"):
                 continue
             run = ground.home.run("get", "--offline", "-o", f"{ground.home.root}/read", url)
             body = read(f"{ground.home.root}/read") if run.status == 0 else None
@@ -290,6 +306,21 @@ def compare(row, kind, durability):
     return counts
 
 
+def control(row):
+    """Shows that the row notices missing syncs: without any, a state must break a promise."""
+    for kind in (Update, Failing):
+        recording = Recording(row.ground(kind.name()), "batch", counts_syncs=False)
+        for tried in range(1, 301):
+            state = recording.state(disk.MODES[tried % 3], tried * 997 % MOMENTS, 2 + tried, 0)
+            try:
+                row.try_state(recording, state)
+            except Broken as error:
+                print(f"{kind.name()} without syncs: state {tried} fails: {str(error).splitlines()[-1][:200]}")
+                break
+        else:
+            raise Broken(f"{kind.name()} does without any sync")
+
+
 def check(row):
     """Shows that no change of a file is missing in the records."""
     for kind in ALL:
@@ -297,6 +328,7 @@ def check(row):
             counts = compare(row, kind, durability)
             figures = ", ".join(f"{count} {disk.KINDS[number]}" for number, count in sorted(counts.items()))
             print(f"{kind.name()}, {durability}: {figures}", flush=True)
+    control(row)
     print("all changes that the kernel saw are recorded, and each replay ends with the same files")
 
 

@@ -141,9 +141,9 @@ segments:
         run = self.home.run("verify")
         if run.status == 0:
             return
-        # A tree that is being made for the first time lacks files.
-        lines = run.errors.decode().splitlines()
-        is_missing = all("[publish.missing]" in line for line in lines if line.strip())
+        # A tree that is being made for the first time lacks files, or all of them.
+        lines = [line for line in run.errors.decode().splitlines() if not line.startswith("hint: ")]
+        is_missing = all("[publish.missing]" in line or "[publish.gone]" in line for line in lines)
         missing = [line.split("`")[1] for line in lines if "[publish.missing]" in line]
         is_new = self.tree and not self.old_tree and is_missing
         expect(

@@ -8,8 +8,8 @@
 //   FAULT_BOOT    file that is opened instead of `boot_id`, so that a machine seems to have restarted
 //   FAULT_NODES   table that gives files of a replayed state their earlier inode numbers and times
 //
-// Calls that only read pass unchanged. Writes through `mmap` are not recorded: SQLite alone makes
-// them, to the shared memory of its log, which is worth nothing after a restart.
+// Calls that only read pass unchanged. SQLite alone writes through `mmap`, to the shared memory of its
+// log. The record has what is there at each sync of the log, since a disk may keep such a state.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -32,7 +32,7 @@
 // Kinds of records; `disk.py` has the same table.
 enum {
   CREATE = 1, UNNAMED, LINK, UNLINK, RENAME, WRITE, TRUNCATE, ATTRIBUTES, FSYNC, FDATASYNC, SYNCFS,
-  UNKNOWN,
+  UNKNOWN, MEMORY,
 };
 
 struct record {
@@ -312,6 +312,44 @@ ssize_t writev(int file, const struct iovec *parts, int count) {
   return sum;
 }
 
+/// Returns a descriptor of a file that this process has mapped; negative without one.
+///
+/// The descriptor stays open: any close of the file would drop SQLite's locks on it.
+static int mapped_file(const char *path) {
+  static struct { uint64_t node; int file; } known[64];
+  static int count;
+  struct stat status;
+  if (stat_at(AT_FDCWD, path, &status, 0) != 0) return -1;
+  for (int index = 0; index < count; index++) {
+    if (known[index].node == status.st_ino) return known[index].file;
+  }
+  if (count == 64) return -1;
+  int file = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return -1;
+  known[count].node = status.st_ino;
+  known[count++].file = file;
+  return file;
+}
+
+/// Records the shared memory of a log that was synced.
+static void put_memory(int log) {
+  static char bytes[32 * 1024];
+  char link[64], path[PATH_MAX];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", log);
+  ssize_t length = readlink(link, path, sizeof path - 1);
+  if (length < 4 || strncmp(path + length - 4, "-wal", 4) != 0) return;
+  memcpy(path + length - 3, "shm", 4);
+  int file = mapped_file(path);
+  if (file < 0) return;
+  // The head and the first block of the index of frames.
+  ssize_t count = syscall(SYS_pread64, file, bytes, sizeof bytes, 0);
+  struct stat status;
+  if (count <= 0 || stat_of(file, &status) != 0) return;
+  struct record record = record_of(MEMORY, &status);
+  record.data_length = (uint64_t)count;
+  put(record, NULL, NULL, bytes);
+}
+
 /// Records a call on an open file that returned 0.
 #define ON_FILE(name, kind, size, parameters, ...)                             \
   int name parameters {                                                        \
@@ -325,6 +363,7 @@ ssize_t writev(int file, const struct iovec *parts, int count) {
       struct record record = record_of(kind, &status);                         \
       record.offset = size;                                                    \
       put(record, NULL, NULL, NULL);                                           \
+      if (kind == FDATASYNC || kind == FSYNC) put_memory(file);                \
     }                                                                          \
     unlock();                                                                  \
     errno = error;                                                             \
