@@ -12,9 +12,9 @@ import time
 import ground
 import shim
 from ground import ROOT, Broken
-from kills import Kills
+from kills import Kills, TracedKills
 
-ROWS = (Kills,)
+ROWS = (Kills, TracedKills)
 FIGURES = f"{ROOT}/Tests/Campaign/figures.jsonl"
 
 
@@ -134,7 +134,7 @@ def main():
     arguments = parser.parse_args()
     figures = Figures(FIGURES)
     if arguments.list:
-        print("\n".join(f"{slug(row)}: {row.__doc__.strip()}" for row in ROWS))
+        print("\n".join(f"{slug(row):20} {row.__doc__.strip()}" for row in ROWS))
         return 0
     if arguments.table:
         print(figures.table())
@@ -164,6 +164,10 @@ def main():
 def play_all(kinds, arguments, figures):
     commit, status, start = current_commit(), 0, time.monotonic()
     for number, kind in enumerate(kinds):
+        lack = getattr(kind, "lacks", lambda: None)()
+        if lack:
+            print(f"{slug(kind)}: skipped, {lack}", flush=True)
+            continue
         # Rows share what is left of the time.
         now = time.monotonic()
         left = arguments.minutes * 60 - (now - start)

@@ -67,9 +67,9 @@ class Home:
     def configure(self, lines):
         self.write("prefetch.yaml", "transport_security: { NSAllowsLocalNetworking: true }\n" + lines)
 
-    def start(self, *arguments, variables={}):
+    def start(self, *arguments, variables={}, under=()):
         return subprocess.Popen(
-            [self.binary, *arguments],
+            [*under, self.binary, *arguments],
             cwd=self.work,
             env={**self.variables, **variables},
             stdin=subprocess.DEVNULL,
@@ -88,8 +88,9 @@ class Home:
         status = process.returncode
         return Run(arguments, 128 - status if status < 0 else status, output, errors)
 
-    def run(self, *arguments, variables={}, within=60):
-        return self.finish(self.start(*arguments, variables=variables), arguments, within)
+    def run(self, *arguments, variables={}, under=(), within=60):
+        process = self.start(*arguments, variables=variables, under=under)
+        return self.finish(process, arguments, within)
 
     # MARK: What is there
 
