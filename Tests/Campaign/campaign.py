@@ -11,10 +11,13 @@ import time
 
 import ground
 import shim
+from ends import Ends
 from ground import ROOT, Broken
 from kills import Kills, TracedKills
+from memory import Memory
+from places import Places
 
-ROWS = (Kills, TracedKills)
+ROWS = (Kills, TracedKills, Ends, Memory, Places)
 FIGURES = f"{ROOT}/Tests/Campaign/figures.jsonl"
 
 
