@@ -536,7 +536,70 @@ class Repair(Scenario):
             del self.arguments
 
 
+class Get(Scenario):
+    """A body that is fetched and written over an older file."""
+
+    before = b"the old file"
+
+    @property
+    def arguments(self):
+        return ("get", "-q", "-o", "out", self.origin.url("/" + self.large))
+
+    def prepare(self):
+        self.home.write("out", self.before)
+
+    def check_broken(self):
+        right = (self.before, self.body(self.large, 0))
+        expect(read(self.home.path("out")) in right, "the written file is torn")
+        super().check_broken()
+
+    def check_next(self):
+        super().check_next()
+        expect(read(self.home.path("out")) == self.body(self.large, 0), "then the file is old")
+
+
+class Export(Scenario):
+    """A copy of the cache for another machine."""
+
+    arguments = ("export", "-q", "copy")
+
+    def prepare(self):
+        self.settle("run", "-q")
+
+    def check_next(self):
+        run = self.home.run(*self.arguments)
+        # A copy that is whole is not written again.
+        is_there = run.status == 64 and b"export.not-empty" in run.errors
+        expect(run.status == 0 or is_there, f"then {run}")
+        self.arguments = ("run", "-q")
+        super().check_next()
+        del self.arguments
+        copied = self.home.objects(self.home.path("copy"))
+        expect(copied == self.home.objects(), f"the copy has {len(copied)} bodies")
+        for name in copied:
+            body = read(f"{self.home.path('copy')}/objects/sha256/{name[:2]}/{name}")
+            expect(digest(body) == name, f"{name} is not what its name says")
+
+
+class Subscribe(Scenario):
+    """A segment that is joined again, which fetches nothing yet."""
+
+    arguments = ("subscribe", "basics", "-q")
+
+    def configure(self, publishing=None):
+        super().configure(publishing)
+        text = read(self.home.path("prefetch.yaml")).decode()
+        text = text.replace("name: campaign", "name: campaign\nsubscriptions: remembered")
+        self.home.write("prefetch.yaml", text)
+
+    def prepare(self):
+        self.settle("subscribe", "basics", "-q")
+        self.settle("run", "-q")
+        self.settle("unsubscribe", "basics", "-q")
+        self.publish(1)
+
+
 ALL = (
     First, Update, Failing, Removal, Atomic, Rebuild, Adopt, Stream, Collect, Tier, Resume, Ranges,
-    Publish, Repair,
+    Publish, Repair, Get, Export, Subscribe,
 )  # fmt: skip
