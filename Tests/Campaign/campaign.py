@@ -93,8 +93,9 @@ def campaign(kind, arguments, figures, commit, deadline):
     name = slug(kind)
     start = figures.position(name, arguments.seed) if arguments.resume else 0
     todo = cases[start:]
-    if arguments.cases:
-        todo = todo[: arguments.cases]
+    limit = getattr(kind, "short", 20) if arguments.short else arguments.cases
+    if limit is not None:
+        todo = todo[:limit]
     tried, failures = 0, []
     with multiprocessing.Pool(arguments.workers, prepare, (kind, arguments.binary)) as pool:
         # In order, so that the number of played cases is where the next campaign begins.
@@ -131,6 +132,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     parser.add_argument("--resume", action="store_true", help="continue, and keep the figures")
+    parser.add_argument("--short", action="store_true", help="a few cases of each row")
     parser.add_argument("--case", help="one case of one row, as a failure names it")
     parser.add_argument("--list", action="store_true", help="name the rows")
     parser.add_argument("--table", action="store_true", help="print the figures that were kept")
@@ -170,6 +172,8 @@ def play_all(kinds, arguments, figures):
         lack = getattr(kind, "lacks", lambda: None)()
         if lack:
             print(f"{slug(kind)}: skipped, {lack}", flush=True)
+            continue
+        if arguments.short and getattr(kind, "short", None) == 0:
             continue
         # Rows share what is left of the time.
         now = time.monotonic()

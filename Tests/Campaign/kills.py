@@ -14,6 +14,7 @@ class Kills:
 
     name = "kill points"
     goal = 10_000
+    short = 60
 
     def __init__(self, binary):
         self.binary = binary
@@ -73,12 +74,11 @@ class TracedKills(Kills):
 
     name = "traced kills"
     goal = 500
-
-    needs = "strace"
+    short = 10
 
     @classmethod
     def lacks(cls):
-        return None if shutil.which(cls.needs) else f"needs {cls.needs}"
+        return None if shutil.which("strace") else "needs strace"
 
     def cases(self, seed):
         """Calls of each thread, since the tracer counts them apart."""
