@@ -108,8 +108,10 @@ def is_shared_memory(name):
 class History:
     """Files before a command, and all changes that it made."""
 
-    def __init__(self, root):
+    def __init__(self, root, identities={}):
         self.root_path = root
+        # Identities that files had before a replay, by their inode numbers now.
+        self.identities = identities
         self.nodes = []
         self.live = {}
         # Names at the start, by folder.
@@ -123,6 +125,8 @@ class History:
     def add(self, *arguments, **more):
         node = Node(len(self.nodes), *arguments, **more)
         node.label = f"#{node.number}"
+        # Inode number that the program saw.
+        node.shown = node.inode
         self.nodes.append(node)
         self.live[node.inode] = node
         return node
@@ -142,6 +146,8 @@ class History:
             status.st_ino, status.st_mode, status.st_mtime_ns, status.st_ctime_ns, birth(path), data, target
         )
         node.label = os.path.relpath(path, self.root_path)
+        if node.inode in self.identities:
+            node.shown, node.birth, node.changed = self.identities[node.inode]
         if node.is_folder:
             self.start[node] = {}
             for name in sorted(os.listdir(path)):
@@ -559,8 +565,8 @@ class State:
             hasher.update(data)
         return hasher.hexdigest()
 
-    def materialize(self, table=None):
-        """Puts the state in the place of the files, and writes the identities that they had."""
+    def materialize(self, table):
+        """Puts the state in the place of the files; writes and returns the identities that they had."""
         root = self.history.root_path
         clear(root)
         made = {}
@@ -586,14 +592,13 @@ class State:
             if node.is_folder:
                 os.chmod(place, stat.S_IMODE(mode))
             os.utime(place, ns=(modified, modified), follow_symlinks=False)
-        if table:
-            with open(table, "wb") as file:
-                for node, place in made.items():
-                    status = os.lstat(place)
-                    changed = self.resolved[node][3]
-                    file.write(
-                        IDENTITY.pack(status.st_ino, node.inode, node.birth, status.st_ctime_ns, changed)
-                    )
+        identities = {}
+        for node, place in made.items():
+            status = os.lstat(place)
+            changed = self.resolved[node][3]
+            identities[status.st_ino] = (node.shown, node.birth, changed)
+            table.write(IDENTITY.pack(status.st_ino, node.shown, node.birth, status.st_ctime_ns, changed))
+        return identities
 
     def story(self):
         """Tells the cut, and what of the changes before it is missing."""

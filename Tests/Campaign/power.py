@@ -8,13 +8,15 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 
 import disk
 import shim
 from disk import History, State
 from ground import Broken, digest, expect, read
-from scenarios import ALL, Failing, Update
+from scenarios import ALL, Failing, Ranges, Update
+
+# Scenarios whose bodies are small enough to be replayed thousands of times.
+KINDS = tuple(kind for kind in KINDS if kind is not Ranges)
 
 DURABILITIES = ("batch", "each", "none")
 # Moments of a command, as fine as the longest has calls.
@@ -22,43 +24,63 @@ MOMENTS = 2_000
 
 
 class Recording:
-    """What a scenario's command changed, at one durability, and the states that were tried of it."""
+    """Changes of a scenario's command at one durability, and the states of them that were tried."""
 
-    def __init__(self, ground, durability, wrap=None, counts_syncs=True):
+    # Number of the start of the machine in which the command runs.
+    boot = 1
+
+    def __init__(self, ground, durability, under=(), counts_syncs=True):
         self.ground = ground
         self.durability = durability
         ground.choose(durability)
         ground.reset()
-        home = ground.home
-        self.log = f"{home.root}.record"
-        if os.path.exists(self.log):
-            os.remove(self.log)
-        self.history = History(home.root)
-        variables = {"FAULT_RECORD": self.log, "FAULT_ROOT": home.root, "LD_PRELOAD": shim.RECORDER}
-        with home.using(variables, wrap):
-            run = ground.start({})
-        expect(run.status in ground.statuses, f"{ground.name()}, left alone: {run}")
-        self.history.read(self.log, counts_syncs)
-        self.count = len(self.history.operations)
-        self.check()
+        self.old, self.old_tree, self.version = ground.old, ground.old_tree, ground.version
+        self.record(History(ground.home.root), {}, lambda: ground.start(), under, counts_syncs)
         # Servers as the command found them.
         self.pages = dict(ground.pages_before)
+
+    def record(self, history, variables, command, under=(), counts_syncs=True):
+        ground = self.ground
+        home = ground.home
+        log = f"{home.root}.record"
+        if os.path.exists(log):
+            os.remove(log)
+        boot = restart(home, self.boot)
+        more = {"FAULT_RECORD": log, "FAULT_ROOT": home.root}
+        if not under:
+            more["LD_PRELOAD"] = shim.RECORDER
+        with home.using({**boot, **more, **variables}, under):
+            run = command()
+        expect(run.status in (0, *ground.statuses), f"{ground.name()}, left alone: {run}")
+        self.history = history.read(log, counts_syncs)
+        self.count = len(history.operations)
         self.tries = set()
-        self.old, self.old_tree, self.version = ground.old, ground.old_tree, ground.version
-        # What the command reported as done.
-        self.new = home.held()
+        # Result that the command reported.
+        with home.using({**boot, **variables, "LD_PRELOAD": shim.RECORDER}):
+            self.new = home.held()
         self.new_tree = home.files(ground.tree) if ground.tree else {}
+        self.check()
 
     def check(self):
-        """The replay of all calls must end with the files that are there."""
+        """Expects that the replay of all calls ends with the files that are there."""
         real = disk.picture(self.history.root_path)
         state = State(self.history, "ordered", self.count - 1, 0)
         state.choice.is_full, state.choice.style = True, "full"
         state.resolve()
-        state.materialize()
+        with open(os.devnull, "wb") as table:
+            state.materialize(table)
         replayed = disk.picture(self.history.root_path)
         different = [name for name in {**real, **replayed} if real.get(name) != replayed.get(name)]
         expect(not different, f"{self.ground.name()}: the replay differs in {different}")
+
+    story = None
+
+    def set_up(self):
+        """Makes servers and expectations as they were before the command."""
+        ground = self.ground
+        ground.choose(self.durability)
+        ground.origin.pages, ground.origin.log = dict(self.pages), []
+        ground.old, ground.old_tree, ground.version = self.old, self.old_tree, self.version
 
     def state(self, mode, moment, number, seed):
         """Returns a state that was not tried before, at a moment or soon after."""
@@ -74,26 +96,56 @@ class Recording:
         return None
 
 
+class Recovery(Recording):
+    """Changes of the command that follows a power cut; another one may meet it too."""
+
+    boot = 2
+    # States of one recovery, before another cut is recovered from.
+    most = 25
+
+    def __init__(self, first, state):
+        self.ground, self.durability, self.pages = first.ground, first.durability, first.pages
+        self.old, self.old_tree, self.version = first.old, first.old_tree, first.version
+        self.story = state.story()
+        home = self.ground.home
+        self.set_up()
+        nodes = f"{home.root}.nodes"
+        with open(nodes, "wb") as table:
+            identities = state.materialize(table)
+        arguments = ("run", "-q") if self.ground.arguments[0] == "gc" else self.ground.arguments
+        self.record(
+            History(home.root, identities), {"FAULT_NODES": nodes}, lambda: home.run(*arguments)
+        )
+
+
+def restart(home, boot):
+    """Returns variables of a machine that seems to have started so many times."""
+    path = f"{home.root}.boot"
+    with open(path, "w") as file:
+        file.write(f"00000000-0000-0000-0000-{boot:012}\n")
+    return {"FAULT_BOOT": path}
+
+
 class Restarted:
     """Changes of a user that let its commands be recorded, and its machine restart."""
 
     def __init__(self, ground):
         self.ground = ground
-        self.wrap = None
+        self.under = ()
         self.durability = "batch"
         home, original, configure, run = ground.home, ground.home.start, ground.home.configure, ground.start
 
-        def start(*arguments, variables={}):
+        def start(*arguments, under=(), **more):
             if arguments[0] == "mirror" and self.durability != "batch":
                 arguments += ("--set", f"cache.durability={self.durability}")
-            return (self.wrap or original)(*arguments, variables=variables)
+            return original(*arguments, under=self.under or under, **more)
 
         def lines(text):
             configure(text.replace("min_free: 0", f"min_free: 0, durability: {self.durability}"))
 
-        def command(variables):
+        def command(*arguments, **more):
             ground.pages_before = dict(ground.origin.pages)
-            return run(variables)
+            return run(*arguments, **more)
 
         home.start, home.configure, home.using = start, lines, self.using
         ground.start, ground.choose = command, self.choose
@@ -101,29 +153,30 @@ class Restarted:
     def choose(self, durability):
         self.durability = durability
 
-    def using(self, variables, wrap=None):
-        return Using(self, variables, wrap)
+    def using(self, variables, under=()):
+        return Using(self, variables, under)
 
 
 class Using:
-    """Variables and a way of starting for a while."""
+    """Variables for a while, and a program under which all others start."""
 
-    def __init__(self, restarted, variables, wrap):
-        self.restarted, self.variables, self.new_wrap = restarted, variables, wrap
+    def __init__(self, restarted, variables, under):
+        self.restarted, self.variables, self.under = restarted, variables, under
 
     def __enter__(self):
         home = self.restarted.ground.home
         self.before = dict(home.variables)
         home.variables.update(self.variables)
-        self.restarted.wrap = self.new_wrap
+        self.restarted.under = self.under
 
     def __exit__(self, *_):
         self.restarted.ground.home.variables = self.before
-        self.restarted.wrap = None
+        self.restarted.under = ()
 
 
 class PowerCuts:
-    """One case is a scenario, a durability, a family of file systems, a moment and a choice of losses."""
+    """One case is a scenario, a durability, a family of file systems, a moment, a choice of losses,
+    and whether the power fails again while the next command recovers."""
 
     name = "power cuts"
     goal = 20_000
@@ -132,11 +185,12 @@ class PowerCuts:
         self.binary = binary
         self.grounds = {}
         self.recordings = {}
+        self.recoveries = {}
         self.seed = 0
 
     def ground(self, name):
         if name not in self.grounds:
-            kind = next(kind for kind in ALL if kind.name() == name)
+            kind = next(kind for kind in KINDS if kind.name() == name)
             self.grounds[name] = kind(self.binary)
             Restarted(self.grounds[name])
         return self.grounds[name]
@@ -148,24 +202,36 @@ class PowerCuts:
             self.recordings[key] = Recording(self.ground(name), durability)
         return self.recordings[key]
 
+    def recovery(self, first, mode):
+        """Cuts a command at any moment, and records the next one; each recovery serves some cases."""
+        recovery = self.recoveries.get(first)
+        if recovery is None or len(recovery.tries) >= recovery.most:
+            number = random.Random(f"{self.seed} {len(first.tries)}").randrange(2, 1 << 20)
+            state = first.state(mode, number % MOMENTS, number, self.seed)
+            recovery = self.recoveries[first] = Recovery(first, state)
+        return recovery
+
     def cases(self, seed):
         """All moments of all scenarios in an order that the seed gives."""
         generator = random.Random(seed)
         cases = []
-        for kind in ALL:
+        for kind in KINDS:
             # The default counts twice.
             for durability in (*DURABILITIES, DURABILITIES[0]):
                 for mode in disk.MODES:
                     # The end of a command counts for more than any other moment.
                     for moment in [*range(MOMENTS), *[MOMENTS - 1] * (MOMENTS // 20)]:
                         number = generator.choice((0, 0, 1, *[generator.randrange(2, 1 << 20)] * 7))
-                        cases.append((kind.name(), durability, mode, moment, number))
+                        is_second = durability != "none" and generator.random() < 0.25
+                        cases.append((kind.name(), durability, mode, moment, number, is_second))
         generator.shuffle(cases)
         return cases
 
     def play(self, case):
-        name, durability, mode, moment, number = case
+        name, durability, mode, moment, number, is_second = case
         recording = self.recording(name, durability)
+        if is_second:
+            recording = self.recovery(recording, mode)
         state = recording.state(mode, moment, number, self.seed)
         if state is not None:
             self.try_state(recording, state)
@@ -174,14 +240,12 @@ class PowerCuts:
         """Puts a state in place and asks what the scenario promises after a restart."""
         ground = recording.ground
         home = ground.home
-        ground.choose(recording.durability)
-        ground.origin.pages, ground.origin.log = dict(recording.pages), []
-        ground.old, ground.old_tree, ground.version = recording.old, recording.old_tree, recording.version
-        nodes, boot = f"{home.root}.nodes", f"{home.root}.boot"
-        state.materialize(nodes)
-        with open(boot, "w") as file:
-            file.write("00000000-1111-2222-3333-444444444444\n")
-        variables = {"FAULT_NODES": nodes, "FAULT_BOOT": boot, "LD_PRELOAD": shim.RECORDER}
+        recording.set_up()
+        nodes = f"{home.root}.nodes"
+        with open(nodes, "wb") as table:
+            state.materialize(table)
+        variables = restart(home, recording.boot + 1)
+        variables |= {"FAULT_NODES": nodes, "LD_PRELOAD": shim.RECORDER}
         try:
             with home.using(variables):
                 if recording.durability == "none":
@@ -192,10 +256,12 @@ class PowerCuts:
                     ground.check_broken()
                     ground.check_next()
         except Exception as error:
-            raise type(error)(f"{recording.durability}, {state.story()}\n  {error}") from error
+            before = f"after {recording.story}\nthen " if recording.story else ""
+            text = f"{before}{recording.durability}, {state.story()}\n  {error}"
+            raise type(error)(text) from error
 
     def check_done(self, recording):
-        """A command that has ended had nothing in flight."""
+        """Expects the reported result: a command that has ended had nothing in flight."""
         ground = recording.ground
         held = ground.home.held()
         expect(held == recording.new, f"after its end: {held} instead of {recording.new}")
@@ -256,21 +322,10 @@ def compare(row, kind, durability):
     shutil.rmtree(trace, ignore_errors=True)
     os.makedirs(trace)
     names = ",".join([*CALLS, *(f"?{name}" for name in STRANGE), "open", "openat", "writev", "ioctl", "mmap"])
-    starts = []
-
-    def start(*arguments, variables={}):
-        home = ground.home
-        changed = {**home.variables, **variables}
-        preload = changed.pop("LD_PRELOAD")
-        starts.append(arguments)
-        command = ["strace", "-ff", "-y", "-qq", "-s", "0", "-e", f"trace={names}", "-E", f"LD_PRELOAD={preload}"]
-        command += ["-o", f"{trace}/{len(starts)}", home.binary, *arguments]
-        pipe = subprocess.PIPE
-        return subprocess.Popen(
-            command, cwd=home.work, env=changed, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe
-        )
-
-    recording = Recording(ground, durability, start)
+    under = ["strace", "-ff", "-y", "-qq", "-s", "0", "-e", f"trace={names}", "-o", f"{trace}/calls"]
+    # The trace itself needs no recorder.
+    under += ["-E", f"LD_PRELOAD={shim.RECORDER}"]
+    recording = Recording(ground, durability, under)
     seen, strange, made = collections.Counter(), [], [0, 0]
     top = ground.home.root + "/"
     for path in glob.glob(f"{trace}/*"):
@@ -323,7 +378,7 @@ def control(row):
 
 def check(row):
     """Shows that no change of a file is missing in the records."""
-    for kind in ALL:
+    for kind in KINDS:
         for durability in DURABILITIES:
             counts = compare(row, kind, durability)
             figures = ", ".join(f"{count} {disk.KINDS[number]}" for number, count in sorted(counts.items()))
