@@ -6,7 +6,6 @@ import os
 import random
 import re
 import shutil
-import subprocess
 import sys
 
 import disk
@@ -16,7 +15,7 @@ from ground import Broken, digest, expect, read
 from scenarios import ALL, Failing, Ranges, Update
 
 # Scenarios whose bodies are small enough to be replayed thousands of times.
-KINDS = tuple(kind for kind in KINDS if kind is not Ranges)
+KINDS = tuple(kind for kind in ALL if kind is not Ranges)
 
 DURABILITIES = ("batch", "each", "none")
 # Moments of a command, as fine as the longest has calls.
