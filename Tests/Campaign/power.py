@@ -27,18 +27,23 @@ class Recording:
 
     # Number of the start of the machine in which the command runs.
     boot = 1
+    # The first power cut, where this is the recovery from one.
+    story = None
 
     def __init__(self, ground, durability, under=(), counts_syncs=True):
         self.ground = ground
         self.durability = durability
         ground.choose(durability)
-        ground.reset()
+        # Preparing commands run since the same start of the machine.
+        with ground.home.using({**restart(ground.home, self.boot), "LD_PRELOAD": shim.RECORDER}):
+            ground.reset()
         self.old, self.old_tree, self.version = ground.old, ground.old_tree, ground.version
         self.record(History(ground.home.root), {}, lambda: ground.start(), under, counts_syncs)
         # Servers as the command found them.
         self.pages = dict(ground.pages_before)
 
     def record(self, history, variables, command, under=(), counts_syncs=True):
+        """Runs the command and keeps what it changed and what it reported."""
         ground = self.ground
         home = ground.home
         log = f"{home.root}.record"
@@ -72,8 +77,6 @@ class Recording:
         different = [name for name in {**real, **replayed} if real.get(name) != replayed.get(name)]
         expect(not different, f"{self.ground.name()}: the replay differs in {different}")
 
-    story = None
-
     def set_up(self):
         """Makes servers and expectations as they were before the command."""
         ground = self.ground
@@ -81,13 +84,13 @@ class Recording:
         ground.origin.pages, ground.origin.log = dict(self.pages), []
         ground.old, ground.old_tree, ground.version = self.old, self.old_tree, self.version
 
-    def state(self, mode, moment, number, seed):
+    def state(self, mode, moment, number):
         """Returns a state that was not tried before, at a moment or soon after."""
         first = moment * (self.count + 1) // MOMENTS
         for step in range(self.count + 1):
             upto = (first + step) % (self.count + 1) - 1
             for more in range(12):
-                state = State(self.history, mode, upto, number if more == 0 else 1 + more, seed)
+                state = State(self.history, mode, upto, number if more == 0 else 1 + more)
                 name = state.resolve()
                 if name not in self.tries:
                     self.tries.add(name)
@@ -185,7 +188,6 @@ class PowerCuts:
         self.grounds = {}
         self.recordings = {}
         self.recoveries = {}
-        self.seed = 0
 
     def ground(self, name):
         if name not in self.grounds:
@@ -205,8 +207,8 @@ class PowerCuts:
         """Cuts a command at any moment, and records the next one; each recovery serves some cases."""
         recovery = self.recoveries.get(first)
         if recovery is None or len(recovery.tries) >= recovery.most:
-            number = random.Random(f"{self.seed} {len(first.tries)}").randrange(2, 1 << 20)
-            state = first.state(mode, number % MOMENTS, number, self.seed)
+            number = random.Random(len(first.tries)).randrange(2, 1 << 20)
+            state = first.state(mode, number % MOMENTS, number)
             recovery = self.recoveries[first] = Recovery(first, state)
         return recovery
 
@@ -231,7 +233,7 @@ class PowerCuts:
         recording = self.recording(name, durability)
         if is_second:
             recording = self.recovery(recording, mode)
-        state = recording.state(mode, moment, number, self.seed)
+        state = recording.state(mode, moment, number)
         if state is not None:
             self.try_state(recording, state)
 
@@ -248,7 +250,7 @@ class PowerCuts:
         try:
             with home.using(variables):
                 if recording.durability == "none":
-                    self.check_bodies(ground)
+                    self.check_bodies(ground, state.choice.random)
                 else:
                     if state.upto == recording.count - 1:
                         self.check_done(recording)
@@ -257,7 +259,7 @@ class PowerCuts:
         except Exception as error:
             before = f"after {recording.story}\nthen " if recording.story else ""
             text = f"{before}{recording.durability}, {state.story()}\n  {error}"
-            raise type(error)(text) from error
+            raise (Broken if isinstance(error, (Broken, ValueError)) else RuntimeError)(text) from error
 
     def check_done(self, recording):
         """Expects the reported result: a command that has ended had nothing in flight."""
@@ -267,20 +269,20 @@ class PowerCuts:
         files = ground.home.files(ground.tree) if ground.tree else {}
         expect(files == recording.new_tree, f"after its end: the tree has {sorted(files)}")
 
-    def check_bodies(self, ground):
-        """Without durability, a body may be lost, but no wrong one may be shown."""
-        self.check_shown(ground, len(ground.names) + 1)
+    def check_bodies(self, ground, generator):
+        """Expects no wrong body where one may be lost: without durability, nothing else is promised."""
+        self.check_shown(ground, generator, len(ground.names) + 1)
         ground.home.run(*ground.arguments)
-        self.check_shown(ground, 3)
+        self.check_shown(ground, generator, 3)
 
-    def check_shown(self, ground, most):
+    def check_shown(self, ground, generator, most):
         """Reads some items, other ones after each cut."""
         known = ground.known()
         run = ground.home.run("list", "--json")
         if run.status != 0:
             return
         items = run.json()["items"]
-        for item in random.sample(items, min(most, len(items))):
+        for item in generator.sample(items, min(most, len(items))):
             url = item["url"]
             # The program writes playlists of its own, with the names of the files that it holds.
             if url not in known or not item.get("digest") or url.endswith(".m3u8"):
@@ -365,7 +367,7 @@ def control(row):
     for kind in (Update, Failing):
         recording = Recording(row.ground(kind.name()), "batch", counts_syncs=False)
         for tried in range(1, 301):
-            state = recording.state(disk.MODES[tried % 3], tried * 997 % MOMENTS, 2 + tried, 0)
+            state = recording.state(disk.MODES[tried % 3], tried * 997 % MOMENTS, 2 + tried)
             try:
                 row.try_state(recording, state)
             except Broken as error:

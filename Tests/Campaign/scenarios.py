@@ -572,8 +572,10 @@ class Export(Scenario):
         is_there = run.status == 64 and b"export.not-empty" in run.errors
         expect(run.status == 0 or is_there, f"then {run}")
         self.arguments = ("run", "-q")
-        super().check_next()
-        del self.arguments
+        try:
+            super().check_next()
+        finally:
+            del self.arguments
         copied = self.home.objects(self.home.path("copy"))
         expect(copied == self.home.objects(), f"the copy has {len(copied)} bodies")
         for name in copied:

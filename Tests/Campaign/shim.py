@@ -7,13 +7,15 @@ from ground import ROOT, read
 FOLDER = f"{ROOT}/.build/campaign"
 LIBRARY = f"{FOLDER}/faults.so"
 RECORDER = f"{FOLDER}/record.so"
+SOURCES = {
+    LIBRARY: f"{ROOT}/Tests/Faults/faults.c",
+    RECORDER: f"{ROOT}/Tests/Campaign/record.c",
+}
 
 
 def build():
     """Compiles the libraries whose sources are newer."""
-    for library in (LIBRARY, RECORDER):
-        name = os.path.basename(library).removesuffix(".so")
-        source = f"{ROOT}/Tests/Faults/{name}.c"
+    for library, source in SOURCES.items():
         if os.path.exists(library) and os.path.getmtime(library) > os.path.getmtime(source):
             continue
         os.makedirs(FOLDER, exist_ok=True)

@@ -561,7 +561,8 @@ STATUS(stat64, (const char *path, struct stat64 *status), stat_at(AT_FDCWD, path
 STATUS(lstat, (const char *path, struct stat *status), stat_at(AT_FDCWD, path, status, AT_SYMLINK_NOFOLLOW))
 STATUS(lstat64, (const char *path, struct stat64 *status),
   stat_at(AT_FDCWD, path, (struct stat *)status, AT_SYMLINK_NOFOLLOW))
-STATUS(fstatat, (int folder, const char *path, struct stat *status, int flags), stat_at(folder, path, status, flags))
+STATUS(fstatat, (int folder, const char *path, struct stat *status, int flags),
+  stat_at(folder, path, status, flags))
 STATUS(fstatat64, (int folder, const char *path, struct stat64 *status, int flags),
   stat_at(folder, path, (struct stat *)status, flags))
 
