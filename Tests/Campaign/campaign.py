@@ -12,9 +12,12 @@ import time
 import ground
 import shim
 from ground import ROOT, Broken
+from damage import Damage
+from databases import Databases
+from faults import Faults
 from kills import Kills
 
-ROWS = (Kills,)
+ROWS = (Kills, Faults, Damage, Databases)
 FIGURES = f"{ROOT}/Tests/Campaign/figures.jsonl"
 
 

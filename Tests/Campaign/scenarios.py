@@ -141,10 +141,11 @@ segments:
         run = self.home.run("verify")
         if run.status == 0:
             return
-        # A tree that is being made for the first time lacks files.
-        lines = run.errors.decode().splitlines()
-        is_missing = all("[publish.missing]" in line for line in lines if line.strip())
-        missing = [line.split("`")[1] for line in lines if "[publish.missing]" in line]
+        # A tree that is being made for the first time lacks files, and perhaps its record.
+        lines = [line for line in run.errors.decode().splitlines() if line.startswith("error:")]
+        marks = ("[publish.missing]", "[publish.unread]")
+        is_missing = all(any(mark in line for mark in marks) for line in lines)
+        missing = [line.split("`")[1] for line in lines if marks[0] in line]
         is_new = self.tree and not self.old_tree and is_missing
         expect(
             run.status == 74 and is_new and not any(map(os.path.exists, missing)), f"verify: {run}"
@@ -288,7 +289,7 @@ class Adopt(Scenario):
         )  # fmt: skip
 
     def prepare(self):
-        self.home.cache = self.home.path("dir/.prefetch/cache")
+        self.home.cache = self.home.path("dir/.prefetch")
         # Some are right, some are missing, one is nobody's.
         for name in self.names[1::2]:
             self.put(name, self.body(name, 0))

@@ -11,7 +11,9 @@ extension DatabaseFile {
       try copy(database, to: temporary)
       // A copy is as damaged as its source: check the copy before it replaces a good backup.
       if try folder.status(of: backupName) != nil {
-        try connect(.immutable, to: temporary).checkPages(upTo: .max)
+        let draft = try connect(.immutable, to: temporary)
+        try draft.checkPages(upTo: .max)
+        try schema.checkTables(of: draft)
       }
       let file = try folder.open(temporary, O_RDONLY)
       if let status = try status() {
