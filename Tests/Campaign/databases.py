@@ -215,6 +215,8 @@ def damage(ground, file, way, place, value):
     folder = f"{ground.home.root}/{top}/prefetch"
     path = f"{folder}/{file}"
     body = bytearray(read(path))
+    # Logs differ in length from one home to the next.
+    place = min(place, max(0, len(body) - 1))
     if way == "cut":
         del body[place:]
     elif way == "flip":

@@ -127,7 +127,7 @@ class Faults:
         documented = {74}
         if call in NETWORK:
             documented |= {1, 3, 4, 69}
-        if path.endswith(".yaml"):
+        if path.endswith((".yaml", "/prefetch.lock")):
             documented.add(78)
         if call in ("open", "open64", "read", "fstat", "stat", "getcwd") and lasts:
             documented.add(78)

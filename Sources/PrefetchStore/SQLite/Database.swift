@@ -197,10 +197,12 @@ internal import PrefetchCore
     return true
   }
 
-  /// Checks pages, and that each index of SQLite names the rows of its table.
-  func checkPages(upTo limit: Int64) throws(Failure) {
-    guard try number("PRAGMA page_count") ?? 0 <= limit else { return }
-    let statement = prepare("PRAGMA integrity_check(1)")
+  /// Checks up to `limit` pages, and of up to `rowLimit` pages that SQLite's indexes name all rows.
+  func checkPages(upTo limit: Int64, rowsUpTo rowLimit: Int64 = .max) throws(Failure) {
+    let count = try number("PRAGMA page_count") ?? 0
+    guard count <= limit else { return }
+    let check = count <= rowLimit ? "integrity_check" : "quick_check"
+    let statement = prepare("PRAGMA \(check)(1)")
     guard try statement.step() else { throw failure(SQLITE_CORRUPT) }
     let finding = statement.text(0)
     guard finding != "ok" else { return }
