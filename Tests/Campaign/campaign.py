@@ -11,13 +11,20 @@ import time
 
 import ground
 import shim
-from ground import ROOT, Broken
 from damage import Damage
 from databases import Databases
+from disks import Disks
+from ends import Ends
 from faults import Faults
-from kills import Kills
+from ground import ROOT, Broken
+from kills import Kills, TracedKills
+from memory import Memory
+from places import Places
+from together import Together
 
-ROWS = (Kills, Faults, Damage, Databases)
+ROWS = (
+    Kills, TracedKills, Ends, Memory, Places, Faults, Disks, Damage, Databases, Together,
+)  # fmt: skip
 FIGURES = f"{ROOT}/Tests/Campaign/figures.jsonl"
 
 
@@ -93,8 +100,9 @@ def campaign(kind, arguments, figures, commit, deadline):
     name = slug(kind)
     start = figures.position(name, arguments.seed) if arguments.resume else 0
     todo = cases[start:]
-    if arguments.cases:
-        todo = todo[: arguments.cases]
+    limit = getattr(kind, "short", 20) if arguments.short else arguments.cases
+    if limit is not None:
+        todo = todo[:limit]
     tried, failures = 0, []
     with multiprocessing.Pool(arguments.workers, prepare, (kind, arguments.binary)) as pool:
         # In order, so that the number of played cases is where the next campaign begins.
@@ -131,13 +139,14 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     parser.add_argument("--resume", action="store_true", help="continue, and keep the figures")
+    parser.add_argument("--short", action="store_true", help="a few cases of each row")
     parser.add_argument("--case", help="one case of one row, as a failure names it")
     parser.add_argument("--list", action="store_true", help="name the rows")
     parser.add_argument("--table", action="store_true", help="print the figures that were kept")
     arguments = parser.parse_args()
     figures = Figures(FIGURES)
     if arguments.list:
-        print("\n".join(f"{slug(row)}: {row.__doc__.strip()}" for row in ROWS))
+        print("\n".join(f"{slug(row):20} {row.__doc__.strip()}" for row in ROWS))
         return 0
     if arguments.table:
         print(figures.table())
@@ -167,6 +176,12 @@ def main():
 def play_all(kinds, arguments, figures):
     commit, status, start = current_commit(), 0, time.monotonic()
     for number, kind in enumerate(kinds):
+        lack = getattr(kind, "lacks", lambda: None)()
+        if lack:
+            print(f"{slug(kind)}: skipped, {lack}", flush=True)
+            continue
+        if arguments.short and getattr(kind, "short", None) == 0:
+            continue
         # Rows share what is left of the time.
         now = time.monotonic()
         left = arguments.minutes * 60 - (now - start)

@@ -25,7 +25,7 @@ class Run:
         return json.loads(self.output)
 
     def __str__(self):
-        said = (self.errors or self.output).decode(errors="replace").strip()
+        said = (self.errors or self.output or b"").decode(errors="replace").strip()
         return f"`{' '.join(self.arguments)}` ended with {self.status}: {said[-1500:]}"
 
 
@@ -56,6 +56,15 @@ class Home:
     def remove(self):
         shutil.rmtree(self.root, ignore_errors=True)
 
+    def clear_work(self, *names):
+        """Removes files and folders of the working folder that may take much room."""
+        for name in names:
+            path = self.path(name)
+            if os.path.isdir(path):
+                shutil.rmtree(path)
+            elif os.path.exists(path):
+                os.remove(path)
+
     def path(self, name):
         return f"{self.work}/{name}"
 
@@ -67,13 +76,13 @@ class Home:
     def configure(self, lines):
         self.write("prefetch.yaml", "transport_security: { NSAllowsLocalNetworking: true }\n" + lines)
 
-    def start(self, *arguments, variables={}):
+    def start(self, *arguments, variables={}, under=(), output=subprocess.PIPE):
         return subprocess.Popen(
-            [self.binary, *arguments],
+            [*under, self.binary, *arguments],
             cwd=self.work,
             env={**self.variables, **variables},
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
+            stdout=output,
             stderr=subprocess.PIPE,
         )
 
@@ -88,8 +97,9 @@ class Home:
         status = process.returncode
         return Run(arguments, 128 - status if status < 0 else status, output, errors)
 
-    def run(self, *arguments, variables={}, within=60):
-        return self.finish(self.start(*arguments, variables=variables), arguments, within)
+    def run(self, *arguments, variables={}, under=(), within=60, output=subprocess.PIPE):
+        process = self.start(*arguments, variables=variables, under=under, output=output)
+        return self.finish(process, arguments, within)
 
     # MARK: What is there
 

@@ -2,13 +2,14 @@
 import hashlib
 import re
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class Page:
     """One body with its validators, or a way to fail."""
 
-    def __init__(self, body=b"", status=200, type="application/octet-stream", stop=None, hold=None):
+    def __init__(self, body=b"", status=200, type="application/octet-stream", stop=None, hold=None, rate=None):
         self.body = body
         self.status = status
         self.type = type
@@ -16,7 +17,9 @@ class Page:
         self.stop = stop
         # An event that the answer waits for.
         self.hold = hold
-        self.tag = '"%s"' % hashlib.sha256(body).hexdigest()[:16]
+        # Bytes a second on each connection; None for as many as it takes.
+        self.rate = rate
+        self.tag = '"%s"' % hashlib.sha256(body[:4096]).hexdigest()[:16]
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -72,7 +75,14 @@ class Handler(BaseHTTPRequestHandler):
             origin.released.wait(60)
             self.close_connection = True
             return
-        self.wfile.write(body)
+        if page.rate is None:
+            self.wfile.write(body)
+            return
+        start, sent, block = time.monotonic(), 0, 1 << 18
+        while sent < len(body):
+            self.wfile.write(body[sent : sent + block])
+            sent += block
+            time.sleep(max(0, start + sent / page.rate - time.monotonic()))
 
     def head(self, status, length, page=None, more={}):
         self.send_response(status)

@@ -13,6 +13,8 @@ class Scenario:
     is_atomic = False
     # Statuses of the command where nothing breaks it.
     statuses = (0,)
+    # Number of calls that are tried; None for all.
+    points = None
     # Whether the cache may drop old items, as `gc` with a smaller size does.
     drops = False
 
@@ -104,9 +106,9 @@ segments:
 
     arguments = ("run", "-q")
 
-    def start(self, variables):
-        """Runs the command with a fault in it."""
-        return self.home.run(*self.arguments, variables=variables)
+    def start(self, variables={}, under=()):
+        """Runs the command with a fault in it, or under a program that brings one."""
+        return self.home.run(*self.arguments, variables=variables, under=under)
 
     # MARK: What has to hold
 
@@ -399,11 +401,11 @@ class Collect(Scenario):
         self.gate = threading.Event()
         self.origin.pages["/f0.txt"].hold = self.gate
 
-    def start(self, variables):
+    def start(self, variables={}, under=()):
         beside = self.home.start("run", "-q")
         while beside.poll() is None and not any(path == "/f0.txt" for path, _ in self.origin.log[-9:]):
             self.origin.wait()
-        run = super().start(variables)
+        run = super().start(variables, under)
         self.gate.set()
         self.beside = self.home.finish(beside, ("run", "-q"))
         return run
@@ -468,6 +470,29 @@ class Resume(Scenario):
         )
 
 
+class Ranges(Scenario):
+    """A large body from a server that is slow on each connection, by several ranges at once."""
+
+    # Most of its many calls are alike, and it takes seconds.
+    points = 300
+    names = ["small.txt"]
+    large_size = 80 << 20
+    noise = b""
+
+    def body(self, name, version):
+        if name != self.large:
+            return super().body(name, version)
+        if not Ranges.noise:
+            # Every block of it differs from all others.
+            blocks = (digest(b"%d" % number).encode() * 256 for number in range(80 << 6))
+            Ranges.noise = b"".join(blocks)
+        return Ranges.noise
+
+    def publish_lists(self, names):
+        super().publish_lists(names)
+        self.origin.pages["/" + self.large].rate = 30_000_000
+
+
 class Publish(Scenario):
     """A tree made from a cache that is whole."""
 
@@ -512,7 +537,70 @@ class Repair(Scenario):
             del self.arguments
 
 
+class Get(Scenario):
+    """A body that is fetched and written over an older file."""
+
+    before = b"the old file"
+
+    @property
+    def arguments(self):
+        return ("get", "-q", "-o", "out", self.origin.url("/" + self.large))
+
+    def prepare(self):
+        self.home.write("out", self.before)
+
+    def check_broken(self):
+        right = (self.before, self.body(self.large, 0))
+        expect(read(self.home.path("out")) in right, "the written file is torn")
+        super().check_broken()
+
+    def check_next(self):
+        super().check_next()
+        expect(read(self.home.path("out")) == self.body(self.large, 0), "then the file is old")
+
+
+class Export(Scenario):
+    """A copy of the cache for another machine."""
+
+    arguments = ("export", "-q", "copy")
+
+    def prepare(self):
+        self.settle("run", "-q")
+
+    def check_next(self):
+        run = self.home.run(*self.arguments)
+        # A copy that is whole is not written again.
+        is_there = run.status == 64 and b"export.not-empty" in run.errors
+        expect(run.status == 0 or is_there, f"then {run}")
+        self.arguments = ("run", "-q")
+        super().check_next()
+        del self.arguments
+        copied = self.home.objects(self.home.path("copy"))
+        expect(copied == self.home.objects(), f"the copy has {len(copied)} bodies")
+        for name in copied:
+            body = read(f"{self.home.path('copy')}/objects/sha256/{name[:2]}/{name}")
+            expect(digest(body) == name, f"{name} is not what its name says")
+
+
+class Subscribe(Scenario):
+    """A segment that is joined again, which fetches nothing yet."""
+
+    arguments = ("subscribe", "basics", "-q")
+
+    def configure(self, publishing=None):
+        super().configure(publishing)
+        text = read(self.home.path("prefetch.yaml")).decode()
+        text = text.replace("name: campaign", "name: campaign\nsubscriptions: remembered")
+        self.home.write("prefetch.yaml", text)
+
+    def prepare(self):
+        self.settle("subscribe", "basics", "-q")
+        self.settle("run", "-q")
+        self.settle("unsubscribe", "basics", "-q")
+        self.publish(1)
+
+
 ALL = (
-    First, Update, Failing, Removal, Atomic, Rebuild, Adopt, Stream, Collect, Tier, Resume, Publish,
-    Repair,
+    First, Update, Failing, Removal, Atomic, Rebuild, Adopt, Stream, Collect, Tier, Resume, Ranges,
+    Publish, Repair, Get, Export, Subscribe,
 )  # fmt: skip

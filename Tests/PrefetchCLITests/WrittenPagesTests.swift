@@ -14,6 +14,14 @@ struct WrittenPagesTests {
     try #require(RepositoryFile.top(page).read(), "\(page)")
   }
 
+  private static func sources(below folder: String, with suffix: String) -> [String] {
+    RepositoryFile.names(in: folder).flatMap { name in
+      let path = "\(folder)/\(name)"
+      return name.hasSuffix(suffix)
+        ? [RepositoryFile.top(path).read() ?? ""] : sources(below: path, with: suffix)
+    }
+  }
+
   /// Returns the lines with an archaic word, each with its page.
   private static func findings(in pages: [String]) throws -> [String] {
     var found: [String] = []
@@ -35,6 +43,31 @@ struct WrittenPagesTests {
   func readmeCommands() throws {
     let top = try Self.text(of: "README.md").prefix(1_200)
     #expect(top.contains("\nexamples/quickstart/run ") && top.contains("\nTests/run "))
+  }
+
+  @Test("Every promise of the README has a row in SECURITY.md, with tests that exist")
+  func promises() throws {
+    func section(_ title: String, _ page: String) throws -> [Substring] {
+      let text = try Self.text(of: page)
+      let start = try #require(text.range(of: "## \(title)\n"), "\(page)")
+      return text[start.upperBound...].split(separator: "\n", omittingEmptySubsequences: false)
+        .prefix { !$0.hasPrefix("## ") }
+    }
+    let promises = try section("Promises", "README.md").count { $0.hasPrefix("* ") }
+    let rows = try section("What proves the promises", "SECURITY.md")
+      .filter { $0.hasPrefix("| ") }.dropFirst(2)
+    #expect(rows.count == promises)
+    let suites = Self.sources(below: "Tests", with: ".swift").joined()
+    let campaign = Self.sources(below: "Tests/Campaign", with: ".py").joined()
+    for row in rows {
+      let words = row.split(separator: "`").enumerated().filter { !$0.offset.isMultiple(of: 2) }
+      #expect(!words.isEmpty, "\(row)")
+      for (_, word) in words {
+        let isSuite = suites.contains("struct \(word) ")
+        let isRow = campaign.contains("name = \"\(word.replacing("-", with: " "))\"")
+        #expect(isSuite || isRow, "\(word)")
+      }
+    }
   }
 
   @Test("The changelog of the first version fits on a page")

@@ -160,12 +160,9 @@ struct Delivery {
     to file: String
   ) throws(Failure) {
     // A leading plus would append.
-    let path = file.hasPrefix("+") ? "./\(file)" : file
-    try copy(digest, from: store) { bytes throws(Failure) in
-      var output = try AtomicFile(path: path)
-      try output.write(bytes)
-      try output.commit()
-    }
+    var output = try AtomicFile(path: file.hasPrefix("+") ? "./\(file)" : file)
+    try store.eachPiece(of: digest) { (piece) throws(Failure) in try output.write(piece) }
+    try output.commit()
   }
 
   private func print(
@@ -174,33 +171,19 @@ struct Delivery {
     _ digest: ContentDigest,
     from store: DiskStore
   ) throws(Failure) {
-    let (console, isGuarded) = (context.console, isTerminalGuarded)
-    var isText = true
-    try copy(digest, from: store) { bytes throws(Failure) in
-      isText = !isGuarded || TextBody.isText(bytes)
-      if isText { console.print(bytes: bytes) }
+    var isText: Bool?
+    try store.eachPiece(of: digest) { (piece) throws(Failure) in
+      let shows = isText ?? (!isTerminalGuarded || TextBody.isText(piece))
+      isText = shows
+      if shows { context.console.print(bytes: piece) }
     }
-    guard !isText else { return }
+    guard isText == false else { return }
     refusal.value = Diagnostic(
       "get.not-text",
       "`\(entry.url.redacted)` is not text (\(record.mime ?? "of no type"), "
         + "\(Amounts.bytes(record.size))), and standard output is a terminal",
       hint: "`-o FILE` writes it to a file; `-o -` prints it anyway"
     )
-  }
-
-  private func copy(
-    _ digest: ContentDigest,
-    from store: DiskStore,
-    _ use: (RawSpan) throws(Failure) -> Void
-  ) throws(Failure) {
-    do {
-      try store.withObject(digest) { try use($0) }
-    } catch let failure as Failure {
-      throw failure
-    } catch {
-      throw Failure(.storeDamaged, "\(digest) cannot be read: \(error)")
-    }
   }
 
   /// Returns the name in a tree of layout `basename`; a stream is delivered as its playlist.

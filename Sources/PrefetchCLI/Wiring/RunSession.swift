@@ -78,6 +78,7 @@ struct RunSession {
     }
     let state = try StateStore.openForWriting(state: locations.state)
     console.report(state.diagnostics)
+    try state.recordBeginning(of: loaded.identity)
     let subscriptions = try Subscriptions.resolve(
       loaded,
       state: state,

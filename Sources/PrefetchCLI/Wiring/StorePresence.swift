@@ -43,7 +43,7 @@ extension CommandContext {
         try store.segments().filter { $0.lastSuccess != nil }.map(\.key.identity)
       )
       if !loaded.files.isEmpty { own.formIntersection([loaded.identity]) }
-      for identity in own where try state.hasRuns(of: identity) { return .whole }
+      for identity in own where try state.knows(identity) { return .whole }
       return own.isEmpty ? .whole : .stateless
     }
   }

@@ -118,10 +118,22 @@ package final class DiskStore: ContentStore {
     _ digest: ContentDigest,
     _ read: (RawSpan) throws -> Value
   ) throws -> Value {
+    try FileBytes.withBytes(of: file(of: digest), read)
+  }
+
+  /// Reads a body in pieces, since a mapped one counts as memory and may be shortened meanwhile.
+  package func eachPiece(
+    of digest: ContentDigest,
+    _ use: (RawSpan) throws(Failure) -> Void
+  ) throws(Failure) {
+    try FileBytes.eachPiece(of: file(of: digest), use)
+  }
+
+  private func file(of digest: ContentDigest) throws(Failure) -> OpenFile {
     guard let file = try layers.open(digest) else {
       throw Failure(.storeDamaged, "the stored body `\(digest)` is missing")
     }
-    return try FileBytes.withBytes(of: file, read)
+    return file
   }
 
   package func storedSize(_ digest: ContentDigest) throws(Failure) -> Int64? {

@@ -5,6 +5,24 @@ enum FileBytes {
   /// Largest file that is read, not mapped: reading is cheaper, and truncation cannot hurt a copy.
   private static let largestCopy: Int64 = 64 * 1024
 
+  private static let pieceSize = 1 << 20
+
+  /// Reads a file from its beginning to the end that it had at the start.
+  static func eachPiece(
+    of file: OpenFile,
+    _ use: (RawSpan) throws(Failure) -> Void
+  ) throws(Failure) {
+    let size = try file.status().size
+    var piece = [UInt8](repeating: 0, count: Int(min(size, Int64(pieceSize))))
+    var offset: Int64 = 0
+    while offset < size {
+      let count = try file.read(into: &piece, at: offset)
+      guard count > 0 else { throw Failure(.storeDamaged, "`\(file.path)` was shortened meanwhile") }
+      unsafe try use(piece.span.bytes.extracting(0..<min(count, Int(size - offset))))
+      offset += Int64(count)
+    }
+  }
+
   static func withBytes<Value>(
     of file: OpenFile,
     _ read: (RawSpan) throws -> Value

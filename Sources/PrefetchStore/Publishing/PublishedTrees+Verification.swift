@@ -236,6 +236,8 @@ extension TreeInspection {
           isSound: bodies.isSoundLink
         ) {
           (row, spot) throws(Failure) in
+          // A run that was killed while it removed files has not forgotten them yet.
+          if row.isLeaving, spot == nil { return }
           let isOwn = part.number == tree.number
           let problem: Damage.Problem =
             if let spot { isOwn && spot.isFile(of: row) ? .changed : .foreign } else { .missing }

@@ -11,11 +11,14 @@ extension TreeFilling {
       let rows = try record.rows(of: tree, after: number)
       guard let last = rows.last else { return }
       number = last.number
+      let leaving = rows.filter { row in
+        !seen.contains(row.number) && !plan.holds(row.path, row.digest) && !kept.holds(row.path)
+      }
+      try record.set(leaving: false, rows.filter(\.isLeaving).map(\.number))
+      try record.set(leaving: true, leaving.map(\.number))
       var removed: [Int64] = []
       let removedBefore = outcome.removed
-      for row in rows
-      where !seen.contains(row.number) && !plan.holds(row.path, row.digest) && !kept.holds(row.path)
-      {
+      for row in leaving {
         if try remove(row) { removed.append(row.number) }
       }
       // Flushed before the rows go: on some file systems (btrfs) a power cut could bring back a

@@ -24,7 +24,7 @@ extension TreeRecord {
   func rows(_ path: String, of tree: Tree) throws(Failure) -> [Row] {
     try all(
       """
-      SELECT file, path, digest, inode, size, modified, birth FROM published_files
+      SELECT file, path, digest, inode, size, modified, birth, is_leaving FROM published_files
       WHERE tree=\(tree.number) AND path=\(path)
       """,
       read: Self.read
@@ -44,7 +44,7 @@ extension TreeRecord {
   func rows(of tree: Tree, after number: Int64) throws(Failure) -> [Row] {
     try all(
       """
-      SELECT file, path, digest, inode, size, modified, birth FROM published_files
+      SELECT file, path, digest, inode, size, modified, birth, is_leaving FROM published_files
       WHERE file>\(number) AND tree=\(tree.number) ORDER BY file LIMIT 4096
       """,
       read: Self.read
@@ -72,7 +72,8 @@ extension TreeRecord {
         size: row.number(4),
         modified: row.number(5)
       ),
-      birth: row.number(6)
+      birth: row.number(6),
+      isLeaving: row.flag(7)
     )
   }
 
@@ -103,6 +104,16 @@ extension TreeRecord {
           modified=\(row.identity.modified), birth=\(row.birth) WHERE file=\(row.number)
           """
         )
+      }
+    }
+  }
+
+  /// Records which files are about to be removed, before any of them is.
+  func set(leaving isLeaving: Bool, _ files: [Int64]) throws(Failure) {
+    guard !files.isEmpty else { return }
+    try database.transaction { () throws(Failure) in
+      for file in files {
+        try run("UPDATE published_files SET is_leaving=\(isLeaving) WHERE file=\(file)")
       }
     }
   }

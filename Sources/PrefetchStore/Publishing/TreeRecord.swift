@@ -59,6 +59,8 @@ final class TreeRecord {
     var identity: FileIdentity
     /// Birth time where the file system has one, since inodes are used again.
     var birth: Int64
+    /// Whether the file is being removed, and may be gone.
+    var isLeaving: Bool
   }
 
   let database: Database

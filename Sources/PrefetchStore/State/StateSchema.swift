@@ -3,14 +3,16 @@ extension Schema {
   ///
   /// * `item_history` is ordered by URL, so that no index repeats the URLs.
   /// * `published_files` may have several rows for a path while a file is replaced. The negative
-  ///   number of a tree marks foreign files that serve as files of the tree.
+  ///   number of a tree marks foreign files that serve as files of the tree. One that is leaving may
+  ///   be gone: a kill leaves the row.
   /// * `analytics_events` never reuses numbers, by which the sender deletes rows.
   /// * `state_file` has the mark of the file that recorded the first tree.
+  /// * `identities` has the configurations whose first run has begun.
   /// * `mirror_options` has the options of a mirror's last run as a JSON text, without secrets.
   /// * `publications.dir` is relative to the state's folder where both lie together.
   static let state = Schema(
     applicationID: 0x5046_5354,
-    version: 17,
+    version: 18,
     layout: """
       CREATE TABLE subscription_sets (
         subscription_set INTEGER PRIMARY KEY,
@@ -140,6 +142,7 @@ extension Schema {
         reason TEXT,
         PRIMARY KEY (identity, segment)
       ) STRICT, WITHOUT ROWID;
+      CREATE TABLE identities (identity TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
       CREATE TABLE mirror_options (identity TEXT PRIMARY KEY, options TEXT NOT NULL) \
       STRICT, WITHOUT ROWID;
       CREATE TABLE state_file (mark INTEGER NOT NULL) STRICT;
@@ -169,7 +172,8 @@ extension Schema {
         inode INTEGER NOT NULL,
         size INTEGER NOT NULL,
         modified INTEGER NOT NULL,
-        birth INTEGER NOT NULL
+        birth INTEGER NOT NULL,
+        is_leaving INTEGER NOT NULL DEFAULT 0
       ) STRICT;
       CREATE INDEX published_files_by_path ON published_files (tree, path);
       CREATE TABLE published_folders (

@@ -61,6 +61,17 @@ extension StateStore {
     return try !runs(of: identity).isEmpty
   }
 
+  /// Whether a run of an identity has begun with this state, which a kill may have ended.
+  package func knows(_ identity: String) throws(Failure) -> Bool {
+    try !database.rows("SELECT 1 FROM identities WHERE identity=\(identity)").all { _ in 0 }.isEmpty
+  }
+
+  /// Records, before the index has anything of a run, that this state belongs to it.
+  package func recordBeginning(of identity: String) throws(Failure) {
+    guard try !knows(identity) else { return }
+    try database.run("INSERT INTO identities (identity) VALUES (\(identity))")
+  }
+
   package func deferrals(of identity: String) throws(Failure) -> [String: Deferral] {
     var deferrals: [String: Deferral] = [:]
     for (key, outcome) in try outcomes(of: identity) { deferrals[key.name] = outcome.deferral }
