@@ -143,11 +143,10 @@ segments:
         run = self.home.run("verify")
         if run.status == 0:
             return
-        # A tree that is being made for the first time lacks files, and perhaps its record.
+        # A tree that is being made for the first time lacks files, or all of them.
         lines = [line for line in run.errors.decode().splitlines() if line.startswith("error:")]
-        marks = ("[publish.missing]", "[publish.unread]")
-        is_missing = all(any(mark in line for mark in marks) for line in lines)
-        missing = [line.split("`")[1] for line in lines if marks[0] in line]
+        is_missing = all("[publish.missing]" in line or "[publish.gone]" in line for line in lines)
+        missing = [line.split("`")[1] for line in lines if "[publish.missing]" in line]
         is_new = self.tree and not self.old_tree and is_missing
         expect(
             run.status == 74 and is_new and not any(map(os.path.exists, missing)), f"verify: {run}"
