@@ -36,7 +36,8 @@ package struct ProcessEnvironment: Hashable, Sendable {
   }
 
   private static func readCurrentDirectory() -> String {
-    guard let path = unsafe getcwd(nil, 0) else { return "/" }
+    // Through this link, a folder without a path, such as a removed one, fails where it is used.
+    guard let path = unsafe getcwd(nil, 0) else { return "/proc/self/cwd" }
     defer { unsafe free(path) }
     return unsafe String(cString: path)
   }

@@ -11,14 +11,21 @@ import time
 
 import ground
 import shim
+from damage import Damage
+from databases import Databases
+from disks import Disks
 from ends import Ends
+from faults import Faults
 from ground import ROOT, Broken
 from kills import Kills, TracedKills
 from memory import Memory
 from places import Places
 from power import PowerCuts
+from together import Together
 
-ROWS = (Kills, TracedKills, PowerCuts, Ends, Memory, Places)
+ROWS = (
+    Kills, TracedKills, PowerCuts, Faults, Disks, Damage, Databases, Together, Ends, Memory, Places,
+)  # fmt: skip
 FIGURES = f"{ROOT}/Tests/Campaign/figures.jsonl"
 
 

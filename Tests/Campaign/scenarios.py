@@ -144,7 +144,7 @@ segments:
         if run.status == 0:
             return
         # A tree that is being made for the first time lacks files, or all of them.
-        lines = [line for line in run.errors.decode().splitlines() if not line.startswith("hint: ")]
+        lines = [line for line in run.errors.decode().splitlines() if line.startswith("error:")]
         is_missing = all("[publish.missing]" in line or "[publish.gone]" in line for line in lines)
         missing = [line.split("`")[1] for line in lines if "[publish.missing]" in line]
         is_new = self.tree and not self.old_tree and is_missing
@@ -290,7 +290,7 @@ class Adopt(Scenario):
         )  # fmt: skip
 
     def prepare(self):
-        self.home.cache = self.home.path("dir/.prefetch/cache")
+        self.home.cache = self.home.path("dir/.prefetch")
         # Some are right, some are missing, one is nobody's.
         for name in self.names[1::2]:
             self.put(name, self.body(name, 0))

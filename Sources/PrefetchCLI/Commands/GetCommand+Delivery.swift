@@ -48,6 +48,8 @@ extension GetCommand {
       if itemStatus == .fetched || itemStatus == .kept { items.statuses[item] = .missing }
       return
     }
+    // The same body was just found damaged.
+    if itemStatus == .damaged, items.damaged[item] == digest { return }
     if itemStatus == .fetched, try isTransient(item, of: items.wanted, record, in: output.store) {
       items.transient.insert(record.url)
       if options.printsPaths { return }
@@ -69,6 +71,7 @@ extension GetCommand {
     let entry = items.wanted.entries[item]
     if let path = try output.deliver(entry, record, digest) {
       items.statuses[item] = .delivered
+      items.damaged[item] = nil
       if !options.printsPaths, !record.files.isEmpty, record.mime?.contains("mpegurl") == true {
         context.console.report(
           "get.playlist",

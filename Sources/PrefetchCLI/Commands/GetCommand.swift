@@ -46,6 +46,12 @@ struct GetCommand: Command {
         try deliver(&items, delivery, facts, session)
         items.delivered.sort { $0.number < $1.number }
       }
+      if options.usesCacheOnly, !items.damaged.isEmpty {
+        // Another process may have replaced a body since this one opened the index.
+        session.reopenForReading()
+        try deliver(&items, delivery, facts, session)
+        items.delivered.sort { $0.number < $1.number }
+      }
       outcome = nil
     } catch {
       outcome = error

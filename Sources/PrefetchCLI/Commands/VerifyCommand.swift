@@ -61,13 +61,23 @@ struct VerifyCommand: Command {
         found.trees.unread = try locations.unrecordedTrees(store, declared: folders)
       }
       if presence != .stateless, let state {
-        found.trees = try PublishedTrees.inspect(
-          state,
-          of: store,
-          damaged: found.store.damaged,
-          declared: folders,
-          isCancelled: isCancelled
-        )
+        let look = { (state: StateStore) throws(Failure) in
+          try PublishedTrees.inspect(
+            state,
+            of: store,
+            damaged: found.store.damaged,
+            declared: folders,
+            isCancelled: isCancelled
+          )
+        }
+        found.trees = try look(state)
+        // A run may have published since the state was opened.
+        for _ in 1...Self.mostLooks where found.trees.badCount > 0 {
+          guard let newState = (try? context.readingState(locations)) ?? nil else { break }
+          let trees = try look(newState)
+          guard trees != found.trees else { break }
+          found.trees = trees
+        }
         found.trees.warnings += try PublishedTrees.holds(in: state, declared: folders)
       }
       return found
@@ -103,6 +113,9 @@ struct VerifyCommand: Command {
       return found
     }
   }
+
+  /// Looks at published trees beside runs that change them.
+  private static let mostLooks = 3
 
   /// Returns the trees to check: those of the configuration; nil for all if there is none.
   private func declared(

@@ -47,6 +47,11 @@ final class ItemSession: @unchecked Sendable {
     return store
   }
 
+  /// Makes the next look into the cache see what other processes have committed.
+  func reopenForReading() {
+    reading = nil
+  }
+
   /// Opens the cache for writing and closes the reading store: a process cannot have both.
   func writingStore() throws(Failure) -> DiskStore {
     if let written = stillWritten() { return written }

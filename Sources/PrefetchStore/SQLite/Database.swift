@@ -19,6 +19,8 @@ internal import PrefetchCore
   private let busyWait: BusyWait
   private var idleStatements: [String: OpaquePointer] = unsafe [:]
   private(set) var isDamaged = false
+  /// Last error of a read; statements that end a transaction repeat it as damage.
+  private var readError: Int32?
 
   init(path: String, named name: String, access: Access) throws(Failure) {
     self.name = name
@@ -64,6 +66,7 @@ internal import PrefetchCore
   }
 
   func execute(_ statements: String) throws(Failure) {
+    errno = 0
     try check(unsafe sqlite3_exec(handle, statements, nil, nil, nil))
   }
 
@@ -73,6 +76,7 @@ internal import PrefetchCore
 
   /// Returns a prepared statement; the caller passes it to ``giveBack(_:_:)`` afterwards.
   func borrowStatement(_ text: String) throws(Failure) -> OpaquePointer {
+    errno = 0
     if let known = unsafe idleStatements.removeValue(forKey: text) { return unsafe known }
     var prepared: OpaquePointer?
     try check(unsafe sqlite3_prepare_v2(handle, text, -1, &prepared, nil))
@@ -133,7 +137,10 @@ internal import PrefetchCore
   func reading<Value>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
     guard unsafe sqlite3_get_autocommit(handle) != 0 else { return try body() }
     try prepare("BEGIN").run()
-    defer { try? prepare("COMMIT").run() }
+    defer {
+      // A failed end would leave the transaction open for those that follow.
+      if (try? prepare("COMMIT").run()) == nil { rollBack() }
+    }
     return try body()
   }
 
@@ -190,9 +197,12 @@ internal import PrefetchCore
     return true
   }
 
-  func checkPages(upTo limit: Int64) throws(Failure) {
-    guard try number("PRAGMA page_count") ?? 0 <= limit else { return }
-    let statement = prepare("PRAGMA quick_check(1)")
+  /// Checks up to `limit` pages, and of up to `rowLimit` pages that SQLite's indexes name all rows.
+  func checkPages(upTo limit: Int64, rowsUpTo rowLimit: Int64 = .max) throws(Failure) {
+    let count = try number("PRAGMA page_count") ?? 0
+    guard count <= limit else { return }
+    let check = count <= rowLimit ? "integrity_check" : "quick_check"
+    let statement = prepare("PRAGMA \(check)(1)")
     guard try statement.step() else { throw failure(SQLITE_CORRUPT) }
     let finding = statement.text(0)
     guard finding != "ok" else { return }
@@ -240,6 +250,7 @@ internal import PrefetchCore
   }
 
   func failure(_ result: Int32) -> Failure {
+    if Self.readErrors.contains(errno) { readError = errno }
     let message = unsafe String(cString: sqlite3_errmsg(handle))
     // The kernel's error is more precise than "I/O error", which includes a full disk.
     let error = unsafe sqlite3_system_errno(handle)
@@ -249,12 +260,24 @@ internal import PrefetchCore
       (SQLITE_IOERR, EACCES), (SQLITE_CANTOPEN, ENOSPC), (SQLITE_CANTOPEN, EDQUOT):
       return .system(error, "write", name)
     case (SQLITE_CORRUPT, _), (SQLITE_NOTADB, _):
+      // SQLite calls a page that could not be read damaged, and drops the error's number.
+      if let readError { return .system(readError, "read", name) }
       markDamaged()
       return .sqlite(result, message, in: name)
+    case (SQLITE_ERROR, _) where Self.otherSchemaWords.contains(where: { message.contains($0) }):
+      // The version is this program's, so the text of the schema has changed on the disk.
+      markDamaged()
+      return .sqlite(SQLITE_CORRUPT, message, in: name)
     default:
       return .sqlite(result, message, in: name)
     }
   }
+
+  /// Errors of a read that SQLite reports as `SQLITE_IOERR_CORRUPTFS`, then as `SQLITE_CORRUPT`.
+  private static let readErrors: Set<Int32> = [EIO, ENXIO, ERANGE]
+
+  /// Words in messages about a schema that lacks what the program's statements name.
+  private static let otherSchemaWords = ["no such column", "no such table", "has no column named"]
 
   /// Configures the connection: nothing is written beside the database, and a hostile file can
   /// neither run functions from its schema nor hide broken cells.

@@ -11,7 +11,9 @@ extension DatabaseFile {
       try copy(database, to: temporary)
       // A copy is as damaged as its source: check the copy before it replaces a good backup.
       if try folder.status(of: backupName) != nil {
-        try connect(.immutable, to: temporary).checkPages(upTo: .max)
+        let draft = try connect(.immutable, to: temporary)
+        try draft.checkPages(upTo: .max, rowsUpTo: Self.rowsInGoodTime)
+        try schema.checkTables(of: draft)
       }
       let file = try folder.open(temporary, O_RDONLY)
       if let status = try status() {
@@ -30,6 +32,9 @@ extension DatabaseFile {
       throw error
     }
   }
+
+  /// Pages whose rows are checked in less than a second; larger ones are checked before use.
+  private static let rowsInGoodTime: Int64 = 16_384
 
   private func copy(_ database: Database, to name: String) throws(Failure) {
     let copy = try connect(.creating, to: name)

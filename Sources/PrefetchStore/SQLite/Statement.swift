@@ -42,6 +42,8 @@ internal import PrefetchCore
 
   func step() throws(Failure) -> Bool {
     let handle = unsafe try prepare()
+    // A failure looks at the error of the last read, which no older one may pass for.
+    errno = 0
     let result = unsafe sqlite3_step(handle)
     if result == SQLITE_ROW { return true }
     guard result == SQLITE_DONE else {

@@ -26,8 +26,8 @@ package final class Bell: Sendable {
 
   package func ring() {
     var byte: UInt8 = 1
-    // A full pipe has rung often enough.
-    unsafe write(input, &byte, 1)
+    // A full pipe has rung often enough; an interrupted call has not.
+    while unsafe write(input, &byte, 1) < 0, errno == EINTR {}
   }
 
   func silence() {

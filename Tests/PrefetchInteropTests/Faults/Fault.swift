@@ -12,7 +12,7 @@ struct Fault {
   var kind = Kind.kill
   /// Number of consecutive calls that fail.
   var span = 1
-  /// Calls to fail: `open` or `read`; nil for all calls that touch files or the network.
+  /// Names of the calls to fail, separated by blanks; nil for the usual ones of files and network.
   var calls: String?
   /// Text that the file's path must contain.
   var path: String?

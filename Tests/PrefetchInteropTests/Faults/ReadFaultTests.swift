@@ -11,9 +11,11 @@ struct ReadFaultTests {
   private static let commands: [[String]] = [
     ["run", "-q"], ["verify", "--repair"], ["status"], ["list"], ["gc", "-q"],
   ]
+  private static let reading = "read pread pread64"
+  private static let opening = "open open64 openat openat64"
   private static let errors: [(name: String, number: CInt, calls: String)] = [
-    ("EIO", EIO, "read"), ("EIO", EIO, "open"), ("EMFILE", EMFILE, "open"),
-    ("EACCES", EACCES, "open"), ("ENOMEM", ENOMEM, "open"),
+    ("EIO", EIO, reading), ("EIO", EIO, opening), ("EMFILE", EMFILE, opening),
+    ("EACCES", EACCES, opening), ("ENOMEM", ENOMEM, opening),
   ]
 
   private let home: Home
