@@ -12,10 +12,11 @@ STRANGER = 65_534
 
 
 class Damage:
-    """A file of a kept home, a way to damage it and a place."""
+    """One damage to a body, a part, a mark, a lock or a published file, which is found and mended."""
 
     name = "corruptions"
     goal = 50_000
+    short = 40
 
     def __init__(self, binary):
         self.binary = binary
@@ -92,13 +93,12 @@ class Shelf(Update):
 
     def prepare(self):
         if self.kind == "stranger":
-            start = self.home.start
 
-            def as_stranger(*arguments, variables={}):
+            def as_stranger(*arguments, variables={}, under=(), output=subprocess.PIPE):
                 return subprocess.Popen(
-                    [self.home.binary, *arguments], cwd=self.home.work,
+                    [*under, self.home.binary, *arguments], cwd=self.home.work,
                     env={**self.home.variables, **variables}, stdin=subprocess.DEVNULL,
-                    stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                    stdout=output, stderr=subprocess.PIPE,
                     user=STRANGER, group=STRANGER, extra_groups=[],
                 )  # fmt: skip
 

@@ -16,6 +16,7 @@ class Databases:
 
     name = "damaged databases"
     goal = 10_000
+    short = 40
 
     def __init__(self, binary):
         self.binary = binary
@@ -90,6 +91,13 @@ class Databases:
             if run.status == 74 and b"is damaged" in run.errors:
                 # Damage that shows after a commit ends the run, and the next one makes it good.
                 run = ground.home.run("run", "-q")
+            if run.status == 74 and file.endswith("-wal") and way in ("folder", "link", "fifo"):
+                # What somebody else put into the place of a log is not the program's to remove.
+                path = f"{ground.home.cache}/{file}"
+                os.rmdir(path) if way == "folder" else os.remove(path)
+                run = ground.home.run("run", "-q")
+                expect(run.status == 0, f"{run}")
+                return
             expect(run.status == 0, f"{run}")
             ground.check_after(before, run)
         except (OSError, ValueError) as error:
