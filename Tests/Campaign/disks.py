@@ -8,15 +8,25 @@ from scenarios import Scenario
 
 PAGE = 4_096
 ROOMY = 64 << 20
-MS_REMOUNT, MNT_DETACH = 32, 2
+MS_REMOUNT, MS_REC, MS_PRIVATE, MNT_DETACH, CLONE_NEWNS = 32, 16_384, 1 << 18, 2, 0x20000
 
 library = ctypes.CDLL(None, use_errno=True)
 
 
+def require(result, place):
+    if result != 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), place)
+
+
 def mount(place, flags, options):
     texts = [text.encode() for text in ("tmpfs", place, "tmpfs")]
-    if library.mount(*texts, ctypes.c_ulong(flags), options.encode()) != 0:
-        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), place)
+    require(library.mount(*texts, ctypes.c_ulong(flags), options.encode()), place)
+
+
+def take_own_mounts():
+    """Makes mounts of this process its own, so that they end with it, however it ends."""
+    require(library.unshare(CLONE_NEWNS), "/")
+    require(library.mount(b"none", b"/", None, ctypes.c_ulong(MS_REC | MS_PRIVATE), None), "/")
 
 
 class Disks:
@@ -31,6 +41,7 @@ class Disks:
         return None if os.geteuid() == 0 else "needs root, to mount"
 
     def __init__(self, binary):
+        take_own_mounts()
         self.ground = Ground(binary)
 
     def cases(self, seed):
