@@ -12,10 +12,11 @@ STRANGER = 65_534
 
 
 class Damage:
-    """A file of a kept home, a way to damage it and a place."""
+    """One damage to a body, a part, a mark, a lock or a published file, which is found and mended."""
 
     name = "corruptions"
     goal = 50_000
+    short = 40
 
     def __init__(self, binary):
         self.binary = binary
@@ -74,6 +75,10 @@ WHOLE = (
 )  # fmt: skip
 
 
+# Ways that put something into the place which only its owner may take away.
+FOREIGN = ("folder", "fifo", "symlink", "socket", "owner", "closed")
+
+
 class Shelf(Update):
     """A user with a tree of copies or of hard links."""
 
@@ -92,13 +97,12 @@ class Shelf(Update):
 
     def prepare(self):
         if self.kind == "stranger":
-            start = self.home.start
 
-            def as_stranger(*arguments, variables={}):
+            def as_stranger(*arguments, variables={}, under=(), output=subprocess.PIPE):
                 return subprocess.Popen(
-                    [self.home.binary, *arguments], cwd=self.home.work,
+                    [*under, self.home.binary, *arguments], cwd=self.home.work,
                     env={**self.home.variables, **variables}, stdin=subprocess.DEVNULL,
-                    stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                    stdout=output, stderr=subprocess.PIPE,
                     user=STRANGER, group=STRANGER, extra_groups=[],
                 )  # fmt: skip
 
@@ -159,7 +163,7 @@ class Shelf(Update):
         run = self.home.run("run", "-q")
         if run.status != 0:
             # Only what somebody else put there may need somebody's hand.
-            needs_hand = way in ("folder", "fifo", "symlink", "socket", "owner", "closed", "swap", "copy", "hardlink")
+            needs_hand = way in FOREIGN + ("swap", "copy", "hardlink")
             expect(run.status in (3, 4, 74) and needs_hand, f"{run}")
             said = run.errors.decode(errors="replace")
             expect(name in said or os.path.basename(os.path.dirname(path)) in said, f"unnamed: {run}")
@@ -376,7 +380,7 @@ class Parted(Resume):
         expect(verify.status in (0, 74), f"{verify}")
         run = self.home.run("run", "-q")
         if run.status != 0:
-            needs_hand = way in ("folder", "fifo", "symlink", "socket", "owner", "closed")
+            needs_hand = way in FOREIGN
             expect(run.status in (3, 4, 74) and needs_hand, f"{run}")
             Shelf.clear(self, path, way)
             run = self.home.run("run", "-q")

@@ -16,6 +16,7 @@ class Databases:
 
     name = "damaged databases"
     goal = 10_000
+    short = 40
 
     def __init__(self, binary):
         self.binary = binary
@@ -75,7 +76,6 @@ class Databases:
         kind, file, way, place, value = case
         ground = self.ground(kind)
         ground.restore()
-        before = ground.contents()
         damage(ground, file, way, place, value)
         damaged = ground.contents()
         is_newer = way == "newer" and not (file == COPY)
@@ -90,8 +90,15 @@ class Databases:
             if run.status == 74 and b"is damaged" in run.errors:
                 # Damage that shows after a commit ends the run, and the next one makes it good.
                 run = ground.home.run("run", "-q")
+            if run.status == 74 and file.endswith("-wal") and way in ("folder", "link", "fifo"):
+                # What somebody else put into the place of a log is not the program's to remove.
+                path = f"{ground.home.cache}/{file}"
+                os.rmdir(path) if way == "folder" else os.remove(path)
+                run = ground.home.run("run", "-q")
+                expect(run.status == 0, f"{run}")
+                return
             expect(run.status == 0, f"{run}")
-            ground.check_after(before, run)
+            ground.check_after(run)
         except (OSError, ValueError) as error:
             raise Broken(f"{type(error).__name__}: {error}") from error
 
@@ -184,14 +191,18 @@ class Ground(Update):
             same = text == damaged.get(path) or not text and not damaged.get(path)
             expect(same, f"a reader changed {path}")
 
-    def check_after(self, before, run):
+    def check_after(self, run):
         """A run has found everything again, and moved no pinned body."""
         pinned = {f"/{name}" for name in (self.names + [self.large])[::2]}
-        known = {name for names in self.known().values() for name in names}
-        moved = [path for path, headers in self.origin.log if path in pinned]
-        bodies = {digest(body) for _, body in self.stored_before.items()}
-        needed = {f"/{url.split('/', 3)[3]}" for url, body in self.bodies().items() if digest(body) not in bodies}
-        expect(not set(moved) - needed, f"asked again for {sorted(set(moved) - needed)}: {run}")
+        moved = {path for path, _ in self.origin.log if path in pinned}
+        stored = self.home.objects(f"{self.kept}/cache/prefetch")
+        top = self.origin.url("")
+        needed = {
+            url.removeprefix(top)
+            for url, body in self.bodies().items()
+            if digest(body) not in stored
+        }
+        expect(not moved - needed, f"asked again for {sorted(moved - needed)}: {run}")
         held = {url: name for url, name in self.home.held().items() if url in self.known()}
         wanted = {url: digest(body) for url, body in self.wanted().items()}
         expect(held == wanted, f"then {held} is held")
@@ -199,15 +210,6 @@ class Ground(Update):
         expect(run.status == 0, f"then {run}")
         run = self.home.run("run", "-q")
         expect(run.status == 0, f"then {run}")
-
-    @property
-    def stored_before(self):
-        folder = f"{self.kept}/cache/prefetch/objects/sha256"
-        return {
-            name: read(f"{place}/{name}")
-            for place, _, names in os.walk(folder)
-            for name in names
-        }
 
 
 def damage(ground, file, way, place, value):

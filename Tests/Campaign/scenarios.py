@@ -78,7 +78,7 @@ class Scenario:
         self.home.configure(
             f"""
 name: campaign
-network: {{ retries: {{ items: 0, lookups: 0 }} }}
+network: {{ retries: {{ items: 0, lookups: 0, wait: 1s }} }}
 cache: {{ min_free: 0{self.settings} }}
 segments:
   - name: basics
@@ -287,6 +287,7 @@ class Adopt(Scenario):
             "mirror", "-q", self.origin.url("/SHA256SUMS"), "dir", "--adopt",
             "--set", "transport_security.NSAllowsLocalNetworking=true",
             "--set", "cache.min_free=0", "--set", "network.retries.items=0",
+            "--set", "network.retries.wait=1s",
         )  # fmt: skip
 
     def prepare(self):
@@ -332,7 +333,7 @@ class Stream(Scenario):
         self.home.configure(
             f"""
 name: campaign
-network: {{ retries: {{ items: 0, lookups: 0 }} }}
+network: {{ retries: {{ items: 0, lookups: 0, wait: 1s }} }}
 cache: {{ min_free: 0 }}
 segments:
   - name: films

@@ -13,10 +13,11 @@ LISTS = 1_000_000
 
 
 class Together:
-    """A round: eight commands at once, and signals to some of them."""
+    """Eight commands at once on one cache, some of them stopped, ended or killed."""
 
     name = "concurrency"
     goal = 1_000
+    short = 4
 
     def __init__(self, binary):
         self.binary = binary

@@ -89,6 +89,8 @@ extension GetCommand {
           isFetched: itemStatus == .fetched
         )
       )
+    } else if output.store.isCancelled() {
+      throw Failure(.cancelled, "stopped while reading `\(Redaction.url(record.shownURL))`")
     } else if !mayBeStale {
       items.statuses[item] = .damaged
       items.damaged[item] = digest

@@ -130,7 +130,10 @@ private struct StoreExport {
     _ digest: ContentDigest,
     from store: DiskStore
   ) throws(Failure) -> StagedBody? {
-    guard try store.intactObject(digest) != nil else { return nil }
+    guard try store.intactObject(digest) != nil else {
+      if store.isCancelled() { throw Failure(.cancelled, "stopped while reading a stored body") }
+      return nil
+    }
     let body = try target.stage(fileAt: store.objectPath(digest), limit: .max)
     guard body.digest == digest else {
       target.discard(body)

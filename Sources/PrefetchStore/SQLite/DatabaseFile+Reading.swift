@@ -103,7 +103,8 @@ extension DatabaseFile {
   }
 
   var objectionToNewer: Failure? {
-    guard let database = try? openAlongsideWriters(),
+    // Opening a pipe would wait for its writer.
+    guard (try? status())??.kind == .file, let database = try? openAlongsideWriters(),
       case .newer(let version) = try? schema.versionStatus(of: database)
     else { return nil }
     return schema.newer(version, path)

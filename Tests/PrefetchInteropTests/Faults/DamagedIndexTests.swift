@@ -2,14 +2,19 @@
 import PrefetchTestSupport
 import Testing
 
-@Suite("An index that was damaged or cannot be read", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite(
+  "An index that was damaged or cannot be read",
+  .enabled(if: Binary.isGiven, "\(Binary.absence)")
+)
 struct DamagedIndexTests {
   private let home: Home
   private let server: LoopbackServer
 
   init() throws {
     let names = (0..<9).map { "/item-\($0)" }
-    let site = Site(Dictionary(uniqueKeysWithValues: names.map { ($0, Site.Page("body of \($0)")) }))
+    let site = Site(
+      Dictionary(uniqueKeysWithValues: names.map { ($0, Site.Page("body of \($0)")) })
+    )
     server = try LoopbackServer { site.respond(to: $0) }
     home = try Home(isInMemory: true)
     let urls = names.map { "\"\(server.address($0))\"" }.joined(separator: ", ")
