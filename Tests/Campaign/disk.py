@@ -241,6 +241,8 @@ class History:
         # Latest `syncfs` at or before each position.
         self.whole = []
         forced, whole = -1, -1
+        # Sizes now, and positions of the changes of sizes, by node.
+        sizes, growths = {}, {}
         for position, operation in enumerate(self.operations):
             kind, node = operation.kind, operation.node
             for folder, name, before, after in operation.entries:
@@ -251,11 +253,20 @@ class History:
                         named.namings.append(position)
             if kind in (WRITE, TRUNCATE, ATTRIBUTES):
                 node.changes.append(position)
+                size = sizes.get(node, len(node.data))
+                sizes[node] = operation.offset
+                if kind == ATTRIBUTES:
+                    sizes[node] = size
+                elif kind == WRITE:
+                    sizes[node] = max(size, operation.offset + len(operation.data))
+                if sizes[node] != size:
+                    growths[node] = [position]
             if kind in (FSYNC, FDATASYNC):
                 node.syncs.append(position)
-                touching = node.changes[-1:] + node.entries[-1:] + [node.made]
+                # `fdatasync` after writes within a file forces no change of names or sizes.
+                touching = growths.get(node, []) + node.entries[-1:] + [node.made]
                 if kind == FSYNC:
-                    touching += node.namings[-1:]
+                    touching += node.changes[-1:] + node.namings[-1:]
                 forced = max(forced, *touching)
             if kind == SYNCFS:
                 forced = whole = position

@@ -56,6 +56,7 @@ extension TreeFilling {
       }
     }
     var stale: [Int64] = []
+    var hasReplaced = false
     var obstacle: Failure?
     for placement in pending {
       if placement.temporary != nil { stale.append(placement.temporaryRow) }
@@ -64,6 +65,7 @@ extension TreeFilling {
         try name(placement)
         seen.insert(placement.row)
         stale += placement.replaced
+        hasReplaced = hasReplaced || placement.temporary != nil
         outcome.created += 1
         if placement.isRestored { outcome.restored += 1 }
       } catch {
@@ -78,6 +80,9 @@ extension TreeFilling {
         }
       }
     }
+    // Flushed before the rows of former files go: on some file systems (btrfs), or on another one
+    // than the state's, a power cut could bring back a former file, which would be foreign then.
+    if options.isDurable, hasReplaced { try folders.root.synchronizeFileSystem() }
     try record.remove(stale)
     if let obstacle { throw obstacle }
   }
