@@ -143,3 +143,19 @@ let package = Package(
 if let kept = Context.environment["PREFETCH_TESTS"]?.split(separator: ",").map(String.init) {
   package.targets.removeAll { $0.type == .test && !kept.contains($0.name) }
 }
+
+// The program of Tests/fuzz; usual builds leave it out, since only its own flags can link it.
+if Context.environment["PREFETCH_FUZZ"] == "1" {
+  package.targets.append(
+    .executableTarget(
+      name: "Fuzz",
+      dependencies: [
+        "PrefetchCore", "PrefetchDocuments", "PrefetchConfig", "PrefetchManifests",
+        "PrefetchTransfer", "PrefetchServe",
+      ],
+      path: "Tests/Fuzz",
+      exclude: ["Corpus", "words.dict"],
+      swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])]
+    )
+  )
+}

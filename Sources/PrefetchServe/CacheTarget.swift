@@ -13,7 +13,10 @@ enum CacheTarget: Hashable {
 
   /// Parses a target; with a base, all other paths lie below the base.
   init(_ target: String, below base: String? = nil) {
-    guard target.hasPrefix("/"), target.utf8.count <= WebURL.maximumLength else {
+    // A URL ends at `#`, so that `/..#` would leave the base.
+    guard target.hasPrefix("/"), target.utf8.count <= WebURL.maximumLength,
+      !target.utf8.contains(UInt8(ascii: "#"))
+    else {
       self = .malformed
       return
     }

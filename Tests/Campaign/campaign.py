@@ -20,10 +20,11 @@ from ground import ROOT, Broken
 from kills import Kills, TracedKills
 from memory import Memory
 from places import Places
+from power import PowerCuts
 from together import Together
 
 ROWS = (
-    Kills, TracedKills, Ends, Memory, Places, Faults, Disks, Damage, Databases, Together,
+    Kills, TracedKills, PowerCuts, Faults, Disks, Damage, Databases, Together, Ends, Memory, Places,
 )  # fmt: skip
 FIGURES = f"{ROOT}/Tests/Campaign/figures.jsonl"
 

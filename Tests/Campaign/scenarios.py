@@ -143,17 +143,11 @@ segments:
         run = self.home.run("verify")
         if run.status == 0:
             return
-        # A tree that is being made for the first time lacks files, and perhaps its record.
-        lines = run.errors.decode().splitlines()
-        lines = [line for line in lines if line.startswith("error:")]
-        marks = ("[publish.missing]", "[publish.unread]")
-        is_missing = all(any(mark in line for mark in marks) for line in lines)
-        missing = [line.split("`")[1] for line in lines if marks[0] in line]
-        # Files of items that left the list may be gone before their record is.
-        wanted = self.wanted_tree() if self.tree else {}
-        top = self.home.path(self.tree or "")
-        lost = [path for path in missing if os.path.relpath(path, top) in wanted]
-        is_new = self.tree and is_missing and (not self.old_tree or not lost)
+        # A tree that is being made for the first time lacks files, or all of them.
+        lines = [line for line in run.errors.decode().splitlines() if line.startswith("error:")]
+        is_missing = all("[publish.missing]" in line or "[publish.gone]" in line for line in lines)
+        missing = [line.split("`")[1] for line in lines if "[publish.missing]" in line]
+        is_new = self.tree and not self.old_tree and is_missing
         expect(
             run.status == 74 and is_new and not any(map(os.path.exists, missing)), f"verify: {run}"
         )
@@ -579,8 +573,10 @@ class Export(Scenario):
         is_there = run.status == 64 and b"export.not-empty" in run.errors
         expect(run.status == 0 or is_there, f"then {run}")
         self.arguments = ("run", "-q")
-        super().check_next()
-        del self.arguments
+        try:
+            super().check_next()
+        finally:
+            del self.arguments
         copied = self.home.objects(self.home.path("copy"))
         expect(copied == self.home.objects(), f"the copy has {len(copied)} bodies")
         for name in copied:

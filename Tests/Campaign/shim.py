@@ -6,18 +6,23 @@ from ground import ROOT, read
 
 FOLDER = f"{ROOT}/.build/campaign"
 LIBRARY = f"{FOLDER}/faults.so"
+RECORDER = f"{FOLDER}/record.so"
+SOURCES = {
+    LIBRARY: f"{ROOT}/Tests/Faults/faults.c",
+    RECORDER: f"{ROOT}/Tests/Campaign/record.c",
+}
 
 
 def build():
-    """Compiles the library where its source is newer."""
-    source = f"{ROOT}/Tests/Faults/faults.c"
-    if os.path.exists(LIBRARY) and os.path.getmtime(LIBRARY) > os.path.getmtime(source):
-        return
-    os.makedirs(FOLDER, exist_ok=True)
-    draft = f"{LIBRARY}.{os.getpid()}"
-    flags = ["-O2", "-shared", "-fPIC", "-o", draft, source, "-ldl", "-lpthread"]
-    subprocess.run(["clang", *flags], check=True)
-    os.rename(draft, LIBRARY)
+    """Compiles the libraries whose sources are newer."""
+    for library, source in SOURCES.items():
+        if os.path.exists(library) and os.path.getmtime(library) > os.path.getmtime(source):
+            continue
+        os.makedirs(FOLDER, exist_ok=True)
+        draft = f"{library}.{os.getpid()}"
+        flags = ["-O2", "-shared", "-fPIC", "-o", draft, source, "-ldl", "-lpthread"]
+        subprocess.run(["clang", *flags], check=True)
+        os.rename(draft, library)
 
 
 def variables(home, **settings):

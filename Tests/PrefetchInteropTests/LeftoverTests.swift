@@ -40,9 +40,13 @@ struct LeftoverTests {
       "\(home.cache)/index.sqlite.new-\(dead)-abc",
       "\(home.cache)/index.sqlite.new-\(dead)-abc-wal",
       "\(home.state)/state.sqlite.new-\(dead)-abc",
+      // The number of a living process that began at another time, as after a restart.
+      "\(home.cache)/index.backup.sqlite.new-1.1000000000000-abc",
+      "\(home.state)/state.sqlite.new-\(getpid()).1-abc",
     ]
     let others = [
       home.path(".last.json.bak"), home.path(".last.json.1-0"), home.path(".out.\(dead)-x"),
+      "\(home.cache)/index.sqlite.new-\(getpid())-abc",
     ]
     for path in left + others { FileTree.write(Array("x".utf8), to: path) }
     #expect(try home.run("get", server.address("/1"), "-o", "out", "-q").status == 0)
@@ -105,6 +109,33 @@ struct LeftoverTests {
     #expect(try home.run("export", "alone").status == 64)
     #expect(home.read("alone/export.unfinished") == "mine")
     for name in mine.prefix(2) { #expect(home.read("mine/\(name)") == "mine") }
+  }
+
+  @Test(
+    "An export continues in a folder whose mark a power cut left incomplete",
+    arguments: ["", "prefetch is filling", String(repeating: "\0", count: 60)]
+  )
+  func exportAfterPowerCut(_ text: String) throws {
+    FileTree.makeFolder(home.path("copy"))
+    home.write(text, to: "copy/export.unfinished")
+    let export = try home.run("export", "copy")
+    #expect(export.status == 0, "\(export)")
+    #expect(try home.run("verify", "--cache-dir", home.path("copy")).status == 0)
+  }
+
+  @Test(
+    "The mark of an export and its name are on the disk before other files are made",
+    .enabled(if: Tracing.isPossible, "\(Tracing.absence)")
+  )
+  func exportMarkIsDurable() throws {
+    let traced = "strace -f -y -qq -o trace -e trace=fsync,mkdirat $prefetch export copy"
+    try #require(home.shell(traced).status == 0)
+    let calls = try #require(home.read("trace")).split(separator: "\n")
+    let mark = calls.firstIndex { $0.contains("fsync") && $0.contains("export.unfinished>") }
+    let name = calls.firstIndex { $0.contains("fsync") && $0.contains("/copy>") }
+    let other = calls.firstIndex { $0.contains("mkdirat") && $0.contains("/copy") }
+    #expect(try #require(mark) < #require(name))
+    #expect(try #require(name) < #require(other))
   }
 
   @Test("Lost items of `get` are forgotten after the index was lost")

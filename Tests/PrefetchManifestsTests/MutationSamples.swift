@@ -17,7 +17,14 @@ enum MutationSamples {
       return format == .hf ? "\(api)/revision/main" : "https://cdn.example/lists/LIST"
     }
 
-    var testDescription: String { format?.rawValue ?? "document with a role" }
+    var testDescription: String {
+      switch documentRole {
+      case .hubTree: "files of a hub's commit"
+      case .packageIndex: "index of a package"
+      case .checksums: "checksums of a release"
+      case .page, .sitemap, .moduleSource, .dates, nil: format?.rawValue ?? "manifest"
+      }
+    }
   }
 
   static let all: [Row] =

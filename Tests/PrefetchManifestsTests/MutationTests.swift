@@ -16,6 +16,11 @@ import Testing
     let samples = row.samples.map { Array($0.utf8) }
     var mutator = Mutator(seed: 0x5EED + UInt64(samples[0].count), samples: samples)
     var (good, bad, broken) = (0, 0, 0)
+    defer {
+      if Campaign.isLong {
+        print("\(row.testDescription): \(good) accepted, \(bad) refused, \(broken) broke a rule")
+      }
+    }
     for round in 0..<Self.rounds {
       let bytes = mutator.next()
       var source = ManifestSource(

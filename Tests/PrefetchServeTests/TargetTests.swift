@@ -22,7 +22,8 @@ struct TargetTests {
       ("/h.example/../a", .malformed), ("/h.example/%2e%2E", .malformed), ("/..", .malformed),
       ("/user@h.example/a", .malformed), ("/h%00.example/a", .malformed), ("a", .malformed),
       ("/h.example/a b", .malformed), ("/h%2Fexample/a", .malformed), ("/%zz/a", .malformed),
-      ("/-/item/p/%ff", .malformed),
+      ("/-/item/p/%ff", .malformed), ("/h.example/..#a", .malformed),
+      ("/h.example/a?b#c", .malformed),
     ] as [(String, CacheTarget)]
   )
   func targets(text: String, expected: CacheTarget) {
@@ -36,6 +37,7 @@ struct TargetTests {
       ("/", .address("https://r.example/npm/")),
       ("/-/npm/v1", .address("https://r.example/npm/-/npm/v1")), ("/-/health", .health),
       ("/@us%2fright", .address("https://r.example/npm/@us%2fright")), ("/a/../b", .malformed),
+      ("/..#a/b", .malformed),
     ] as [(String, CacheTarget)]
   )
   func below(text: String, expected: CacheTarget) {

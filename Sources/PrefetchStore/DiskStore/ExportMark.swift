@@ -25,8 +25,12 @@ package final class ExportMark {
       try folder.remove(name)
       return nil
     }
+    // A power cut must not leave other files with a mark that is empty or has no name.
+    let file = try folder.open(name, O_WRONLY)
+    if try !hasText(folder) { try file.write(unsafe Array(text.utf8).span.bytes) }
+    try file.synchronize()
+    try folder.synchronize()
     for left in others { try folder.removeAll(left) }
-    try folder.open(name, O_WRONLY | O_TRUNC).write(unsafe Array(text.utf8).span.bytes)
     return ExportMark(folder, lock)
   }
 
@@ -34,11 +38,27 @@ package final class ExportMark {
     guard others.allSatisfy(CacheLayout.isOfCache) else { return false }
     guard let mark = try folder.status(of: name) else { return others.isEmpty }
     guard mark.kind == .file else { return false }
-    // The process may have been killed before it wrote the text.
-    if mark.size == 0 { return others.isEmpty }
+    if try hasText(folder) { return true }
+    // The exporter may have ended before its text was written, and then made no other file.
+    guard others.isEmpty else { return false }
+    return try hasBegunText(folder)
+  }
+
+  private static func hasText(_ folder: Folder) throws(Failure) -> Bool {
+    try beginning(in: folder).elementsEqual(text.utf8)
+  }
+
+  /// Returns whether the mark may have had its text, but for zeros that a power cut left in it.
+  private static func hasBegunText(_ folder: Folder) throws(Failure) -> Bool {
+    let start = try beginning(in: folder)
+    return start.count <= text.utf8.count && zip(start, text.utf8).allSatisfy { $0 == 0 || $0 == $1 }
+  }
+
+  /// Returns the first bytes of the mark, with one more than the text has.
+  private static func beginning(in folder: Folder) throws(Failure) -> [UInt8] {
     var start = [UInt8](repeating: 0, count: text.utf8.count + 1)
     let count = try folder.open(name, O_RDONLY).read(into: &start, at: 0)
-    return start.prefix(count).elementsEqual(text.utf8)
+    return Array(start.prefix(count))
   }
 
   package func finish() throws(Failure) {

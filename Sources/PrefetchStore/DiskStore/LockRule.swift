@@ -37,7 +37,8 @@ struct LockRule {
     return rest.count > 20 ? Int64(rest[20]) ?? 0 : 0
   }
 
-  private static func isAlive(_ process: pid_t, begun: Int64) -> Bool {
+  /// Returns whether a process lives that began at these kernel ticks; with 0 any process counts.
+  static func isAlive(_ process: pid_t, begun: Int64) -> Bool {
     guard let beginning = beginning(of: process) else { return false }
     return begun == 0 || beginning == 0 || beginning == begun
   }

@@ -156,14 +156,22 @@ extension DatabaseFile {
     let prefix = Self.temporaryPrefix(name)
     for leftover in try folder.names() where leftover.hasPrefix(prefix) {
       // The maker may still be alive, where locks are unreliable.
-      let maker = leftover.utf8.dropFirst(prefix.utf8.count).prefix { ASCII.isDigit($0) }
-      if let maker = pid_t(String(decoding: maker, as: UTF8.self)), kill(maker, 0) == 0 { continue }
-      try folder.remove(leftover)
+      if Self.hasEndedMaker(leftover.dropFirst(prefix.count)) { try folder.remove(leftover) }
     }
   }
 
+  /// Returns whether the maker of a temporary file has ended; its number may belong to another
+  /// process by now, above all after a restart of the machine.
+  private static func hasEndedMaker(_ name: Substring) -> Bool {
+    let numbers = name.prefix { $0 != "-" }.split(separator: ".")
+    guard let process = numbers.first.flatMap({ pid_t($0) }) else { return true }
+    return !LockRule.isAlive(process, begun: numbers.dropFirst().first.flatMap { Int64($0) } ?? 0)
+  }
+
   static func temporaryName(_ name: String) -> String {
-    RandomName.make("\(temporaryPrefix(name))\(getpid())-")
+    let process = getpid()
+    let begun = LockRule.beginning(of: process) ?? 0
+    return RandomName.make("\(temporaryPrefix(name))\(process).\(begun)-")
   }
 
   private static func temporaryPrefix(_ name: String) -> String {

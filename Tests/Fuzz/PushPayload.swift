@@ -1,0 +1,1 @@
+../../Sources/PrefetchCLI/Wiring/PushPayload.swift
