@@ -76,3 +76,21 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   require(spent <= longestRun, "one input took \(spent / 1_000_000) ms of processor time")
   return 0
 }
+
+@_silgen_name("LLVMFuzzerRunDriver")
+private func runDriver(
+  _ count: UnsafeMutablePointer<CInt>,
+  _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?>,
+  _ test: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
+) -> CInt
+
+/// Starts libFuzzer; the package manager gives the function `main` of an executable this name.
+@_cdecl("Fuzz_main")
+public func fuzzMain(
+  _ count: CInt,
+  _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> CInt {
+  var count = count
+  var arguments = unsafe arguments
+  return unsafe runDriver(&count, &arguments, fuzzOneInput)
+}

@@ -178,7 +178,7 @@ enum ManifestTargets {
 
   /// Reads a lock file, and compares it with what its own text says.
   static func lockfile(_ bytes: [UInt8]) {
-    guard let lock = try? unsafe LockfileText.read(bytes.span.bytes) else { return }
+    guard let lock = try? read(lock: bytes) else { return }
     for segment in lock.segments {
       for position in segment.items.indices {
         if let path = segment.items.path(at: position) { check(path: path) }
@@ -187,11 +187,15 @@ enum ManifestTargets {
     }
     let text = LockfileText.bytes(of: lock)
     do throws(LockfileText.Fault) {
-      let again = try unsafe LockfileText.read(text.span.bytes)
+      let again = try read(lock: text)
       require(again == lock, "a written lock file differs from what was read")
       require(LockfileText.bytes(of: again) == text, "a lock file is written in two ways")
     } catch {
       violated("a written lock file is refused: \(error)")
     }
+  }
+
+  private static func read(lock bytes: [UInt8]) throws(LockfileText.Fault) -> Lockfile {
+    try unsafe LockfileText.read(bytes.span.bytes)
   }
 }
