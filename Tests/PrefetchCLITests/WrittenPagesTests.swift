@@ -49,7 +49,7 @@ struct WrittenPagesTests {
   func promises() throws {
     func section(_ title: String, _ page: String) throws -> [Substring] {
       let text = try Self.text(of: page)
-      let start = try #require(text.range(of: "## \(title)\n"), "\(page)")
+      let start = try #require(text.firstRange(of: "## \(title)\n"), "\(page)")
       return text[start.upperBound...].split(separator: "\n", omittingEmptySubsequences: false)
         .prefix { !$0.hasPrefix("## ") }
     }
