@@ -153,7 +153,7 @@ if Context.environment["PREFETCH_FUZZ"] == "1" {
         "PrefetchCore", "PrefetchDocuments", "PrefetchConfig", "PrefetchManifests",
         "PrefetchTransfer", "PrefetchServe",
       ],
-      path: "Tests/Fuzz",
+      path: "Tests/Fuzzing",
       exclude: ["Corpus", "words.dict"],
       swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])]
     )

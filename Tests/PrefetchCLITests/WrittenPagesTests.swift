@@ -58,7 +58,7 @@ struct WrittenPagesTests {
       .filter { $0.hasPrefix("| ") }.dropFirst(2)
     #expect(rows.count == promises)
     let suites = Self.sources(below: "Tests", with: ".swift").joined()
-    let campaign = Self.sources(below: "Tests/Campaign", with: ".py").joined()
+    let campaign = Self.sources(below: "Tests/Campaigns", with: ".py").joined()
     for row in rows {
       let words = row.split(separator: "`").enumerated().filter { !$0.offset.isMultiple(of: 2) }
       #expect(!words.isEmpty, "\(row)")

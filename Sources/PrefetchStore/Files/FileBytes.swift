@@ -17,7 +17,9 @@ enum FileBytes {
     var offset: Int64 = 0
     while offset < size {
       let count = try file.read(into: &piece, at: offset)
-      guard count > 0 else { throw Failure(.storeDamaged, "`\(file.path)` was shortened meanwhile") }
+      guard count > 0 else {
+        throw Failure(.storeDamaged, "`\(file.path)` was shortened meanwhile")
+      }
       unsafe try use(piece.span.bytes.extracting(0..<min(count, Int(size - offset))))
       offset += Int64(count)
     }

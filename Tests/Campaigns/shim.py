@@ -9,7 +9,7 @@ LIBRARY = f"{FOLDER}/faults.so"
 RECORDER = f"{FOLDER}/record.so"
 SOURCES = {
     LIBRARY: f"{ROOT}/Tests/Faults/faults.c",
-    RECORDER: f"{ROOT}/Tests/Campaign/record.c",
+    RECORDER: f"{ROOT}/Tests/Campaigns/record.c",
 }
 
 

@@ -26,7 +26,7 @@ from together import Together
 ROWS = (
     Kills, TracedKills, PowerCuts, Faults, Disks, Damage, Databases, Together, Ends, Memory, Places,
 )  # fmt: skip
-FIGURES = f"{ROOT}/Tests/Campaign/figures.jsonl"
+FIGURES = f"{ROOT}/Tests/Campaigns/figures.jsonl"
 
 
 def slug(row):
