@@ -48,7 +48,7 @@ extension GetCommand {
       if itemStatus == .fetched || itemStatus == .kept { items.statuses[item] = .missing }
       return
     }
-    // The same body was just found damaged.
+    // A second look would find the same damaged body.
     if itemStatus == .damaged, items.damaged[item] == digest { return }
     if itemStatus == .fetched, try isTransient(item, of: items.wanted, record, in: output.store) {
       items.transient.insert(record.url)
