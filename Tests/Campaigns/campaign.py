@@ -26,6 +26,14 @@ from together import Together
 ROWS = (
     Kills, TracedKills, PowerCuts, Faults, Disks, Damage, Databases, Together, Ends, Memory, Places,
 )  # fmt: skip
+# Rows of other programs, which append their own figures; played where they are named.
+OUTSIDE = {
+    "hostile": (
+        "Scripted servers in every situation and over every transport, in the tests' debug build.",
+        ["swift", "test", "--filter", "(Matrix|ReplyMutant)Tests"],
+    ),
+    "fuzz": ("Readers of input under libFuzzer and the address sanitizer.", ["Tests/fuzz"]),
+}
 FIGURES = f"{ROOT}/Tests/Campaigns/figures.jsonl"
 
 
@@ -73,6 +81,26 @@ class Figures:
         return "\n".join(lines)
 
 
+def play_outside(name, arguments, figures, commit, seconds):
+    """Runs the program of a row; returns whether it ended well."""
+    command = OUTSIDE[name][1]
+    if name == "fuzz":
+        # Thirteen targets, two at a time.
+        command = [*command, "--seconds", str(max(1, int(seconds * 2 / 14)))]
+    with tempfile.NamedTemporaryFile("r") as file:
+        more = {"PREFETCH_FIGURES": file.name, "PREFETCH_SEED": str(arguments.seed), "PREFETCH_ROUNDS": "200"}
+        if name == "hostile":
+            del more["PREFETCH_SEED"]
+        run = subprocess.run(command, cwd=ROOT, env={**os.environ, **more})
+        lines = [json.loads(line) for line in file if line.strip()]
+    for line in lines:
+        print(f"{line['row']}: {line['tried']} tried, {line['failed']} failed", flush=True)
+        if arguments.resume:
+            row = line["row"].replace(" ", "-")
+            figures.add(row, line["seed"], commit, line["tried"], line["failed"])
+    return run.returncode == 0 and bool(lines)
+
+
 # MARK: Workers
 
 row = None
@@ -94,7 +122,8 @@ def play(case):
 
 
 def campaign(kind, arguments, figures, commit, deadline):
-    """Plays the cases of a row from where the last campaign ended; returns what failed."""
+    """Plays the cases of a row from where the last campaign ended; returns what failed,
+    and whether nothing was played of what is left."""
     counting = kind(arguments.binary)
     cases = counting.cases(arguments.seed)
     counting.close()
@@ -119,7 +148,7 @@ def campaign(kind, arguments, figures, commit, deadline):
         figures.add(name, arguments.seed, commit, tried, len(failures))
     rest = len(cases) - start - tried
     print(f"{name}: {tried} tried, {len(failures)} failed, {rest} left of seed {arguments.seed}", flush=True)
-    return tried, failures
+    return failures, tried == 0 and rest > 0
 
 
 def current_commit():
@@ -147,7 +176,9 @@ def main():
     arguments = parser.parse_args()
     figures = Figures(FIGURES)
     if arguments.list:
-        print("\n".join(f"{slug(row):20} {row.__doc__.strip()}" for row in ROWS))
+        rows = {slug(row): row.__doc__ for row in ROWS} | {name: it[0] for name, it in OUTSIDE.items()}
+        for name, text in rows.items():
+            print(f"{name:20} {' '.join(text.split())}")
         return 0
     if arguments.table:
         print(figures.table())
@@ -156,10 +187,11 @@ def main():
         parser.error("--binary or PREFETCH_BINARY names the program")
     shim.build()
     wanted = arguments.rows.split(",") if arguments.rows else [slug(row) for row in ROWS]
-    unknown = set(wanted) - {slug(row) for row in ROWS}
+    unknown = set(wanted) - {slug(row) for row in ROWS} - set(OUTSIDE)
     if unknown:
         parser.error(f"no row is named {', '.join(sorted(unknown))}")
     kinds = [row for row in ROWS if slug(row) in wanted]
+    outside = [name for name in OUTSIDE if name in wanted]
     if arguments.case:
         prepare(kinds[0], arguments.binary)
         _, wrong = play(json.loads(arguments.case))
@@ -169,12 +201,12 @@ def main():
     # Everything that workers make goes with this folder, however they end.
     ground.MEMORY = tempfile.mkdtemp(prefix="prefetch-campaign-", dir=ground.MEMORY)
     try:
-        return play_all(kinds, arguments, figures)
+        return play_all(kinds, outside, arguments, figures)
     finally:
         shutil.rmtree(ground.MEMORY, ignore_errors=True)
 
 
-def play_all(kinds, arguments, figures):
+def play_all(kinds, outside, arguments, figures):
     commit, status, start = current_commit(), 0, time.monotonic()
     for number, kind in enumerate(kinds):
         lack = getattr(kind, "lacks", lambda: None)()
@@ -186,8 +218,13 @@ def play_all(kinds, arguments, figures):
         # Rows share what is left of the time.
         now = time.monotonic()
         left = arguments.minutes * 60 - (now - start)
-        tried, failures = campaign(kind, arguments, figures, commit, now + left / (len(kinds) - number))
-        if failures or tried == 0:
+        share = left / (len(kinds) + len(outside) - number)
+        failures, was_idle = campaign(kind, arguments, figures, commit, now + share)
+        if failures or was_idle:
+            status = 1
+    for number, name in enumerate(outside):
+        left = arguments.minutes * 60 - (time.monotonic() - start)
+        if not play_outside(name, arguments, figures, commit, left / (len(outside) - number)):
             status = 1
     return status
 
