@@ -51,7 +51,8 @@ package final class ExportMark {
   /// Returns whether the mark may have had its text, but for zeros that a power cut left in it.
   private static func hasBegunText(_ folder: Folder) throws(Failure) -> Bool {
     let start = try beginning(in: folder)
-    return start.count <= text.utf8.count && zip(start, text.utf8).allSatisfy { $0 == 0 || $0 == $1 }
+    guard start.count <= text.utf8.count else { return false }
+    return zip(start, text.utf8).allSatisfy { $0 == 0 || $0 == $1 }
   }
 
   /// Returns the first bytes of the mark, with one more than the text has.
