@@ -46,6 +46,10 @@ struct ResponseFailures {
     Failure(.badResponse, "`\(host)` sent a gzip stream that is damaged")
   }
 
+  var emptyCoding: Failure {
+    Failure(.badResponse, "`\(host)` sends a coded body that holds less than it takes")
+  }
+
   var excess: Failure {
     Failure(.badResponse, "`\(host)` sent bytes after its response")
   }

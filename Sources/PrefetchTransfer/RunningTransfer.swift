@@ -10,6 +10,8 @@ final class RunningTransfer {
   /// Decoded size below which any expansion is accepted.
   private static let harmlessSize: Int64 = 1 << 20
   private static let maximumExpansion: Int64 = 1_000
+  /// A coding adds at most one byte to this many of the body.
+  private static let minimumContent: Int64 = 16
 
   enum Completion {
     case concluded(Failure?)
@@ -229,7 +231,10 @@ final class RunningTransfer {
     guard let decoder else { throw failures.noMemory }
     let fault = try decoder.read(bytes) { chunk throws(Failure) in try appendBody(chunk) }
     switch fault {
-    case nil: return
+    case nil:
+      // An endless header of gzip decodes to nothing, so that no limit of the body would end it.
+      let fits = codedSize - Self.harmlessSize <= bodySize + bodySize / Self.minimumContent
+      guard fits else { throw failures.emptyCoding }
     case .damaged: throw failures.damagedCoding
     case .outOfMemory: throw failures.noMemory
     }

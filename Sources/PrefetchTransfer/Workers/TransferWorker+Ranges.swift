@@ -189,6 +189,8 @@ extension TransferWorker {
     guard let transfer = lane.transfer else { return }
     let body = share.body
     join(body, lane)
+    // The map forgets a connection without bytes, and with it what that one was to bring.
+    let failure = failure(of: transfer, share, completion)
     let isCut = if case .brokenOff = completion { true } else { share.isCut }
     body.remove(lane, figures(of: lane, transfer, isCut: isCut))
     remove(lane)
@@ -196,7 +198,6 @@ extension TransferWorker {
     if let version = transfer.version {
       lines[body.origin].recordResponse(isTextual: version.isTextual)
     }
-    let failure = failure(of: transfer, share, completion)
     if let refusal = share.refusal {
       receive(refusal, of: body)
     } else if let failure, !lane.isWithheld {

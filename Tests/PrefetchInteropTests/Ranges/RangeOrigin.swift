@@ -7,6 +7,8 @@ final class RangeOrigin: Sendable {
   /// Answer to a range request that is not the requested range, or breaks off.
   enum Fault: Sendable {
     case whole, changed, otherTag, otherBounds, otherSize, coded, stall, short, reset
+    /// No response, after a while.
+    case nothing(after: Duration)
     case status(Int)
   }
 
@@ -99,6 +101,7 @@ final class RangeOrigin: Sendable {
       return script(206, headers + [place(range.lowerBound, body.count + 1)], bytes, rate)
     case .coded: return script(206, usual + [("Content-Encoding", "gzip")], bytes, rate)
     case .status(let status): return .respond(status, text: "not now")
+    case .nothing(let pause): return Script([.wait(pause), .close])
     case .stall, .short, .reset:
       var script = script(206, usual, bytes, rate)
       script.steps.removeLast(script.steps.count / 2)

@@ -232,4 +232,16 @@ struct RangeTests {
     #expect([0, 69].contains(run.status), "\(run)")
     if run.status == 0 { try checkStored(origin) }
   }
+
+  @Test("A server that closes each connection of a range without a response is given up")
+  func neverAnswered() throws {
+    // The first connection has brought its own bytes by the time the second one ends.
+    let origin = try RangeOrigin(rate: 50) { .nothing(after: .seconds($0 == 1 ? 1.5 : 0)) }
+    configure(origin)
+    let run = try home.start(["--json"]).finish(within: 60)
+    #expect([0, 69].contains(run.status), "\(run)")
+    #expect(origin.server.requests.count <= 12)
+    // The last attempt may begin at the first byte again.
+    if run.status == 0 { try checkStored(origin, excess: 1) }
+  }
 }
