@@ -37,7 +37,10 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_PUT(self):
         origin = self.server.origin
-        length = int(self.headers.get("Content-Length", 0))
+        # A head that a kill has cut looks like one that ended.
+        if "Content-Length" not in self.headers:
+            return
+        length = int(self.headers["Content-Length"])
         body = self.rfile.read(length)
         if len(body) < length:
             return

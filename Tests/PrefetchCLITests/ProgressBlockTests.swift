@@ -231,6 +231,15 @@ struct ProgressBlockTests {
     #expect(verbose == nil)
   }
 
+  @Test("The progress of a mirror names the model or the project")
+  func titles() throws {
+    var state = try Self.state()
+    state.titles = ["news": "hf:acme/tiny"]
+    #expect(Self.lines(state, 80).contains { $0.hasPrefix("hf:acme/tiny ") })
+    let line = ProgressLines().line(for: .itemsDiscovered(segment: "news", count: 4), state)
+    #expect(line == "progress: hf:acme/tiny: 4 items")
+  }
+
   @Test("Progress is printed in lines, more rarely the longer the run takes")
   func lines() throws {
     var lines = ProgressLines()

@@ -65,7 +65,7 @@ struct ProgressBlock {
 
   private func shortName(_ segment: ProgressState.Segment) -> String {
     // Items from the command line have no segment.
-    let name = segment.name.isEmpty ? "get" : shown(segment.name)
+    let name = segment.name.isEmpty ? "get" : shown(state.titles[segment.name] ?? segment.name)
     return ColumnText.shortened(name, to: nameWidths.upperBound)
   }
 

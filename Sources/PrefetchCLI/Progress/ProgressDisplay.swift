@@ -13,10 +13,11 @@ final class ProgressDisplay: RunObserver {
   private var isDrawn = false
 
   /// Returns nil if progress is off.
-  init?(_ context: CommandContext, mayDraw: Bool = true) {
+  init?(_ context: CommandContext, mayDraw: Bool = true, titles: [String: String] = [:]) {
     guard let choice = ProgressChoice(context, mayDraw: mayDraw) else { return nil }
     console = context.console
     self.choice = choice
+    state.titles = titles
     // Before any message the block is erased; the next look redraws it below.
     console.willWrite = { [weak self] in self?.clear() }
   }

@@ -13,12 +13,12 @@ struct ProgressLines {
     guard state.segments.count <= Self.mostSegments else { return nil }
     switch fact {
     case .itemsDiscovered(let name, let count):
-      return "progress: \(label(name)): \(Amounts.count(Int64(count), "item"))"
+      return "progress: \(label(name, state)): \(Amounts.count(Int64(count), "item"))"
     case .segmentSettled(let result):
       guard let segment = state.segments.first(where: { $0.name == result.name }) else {
         return nil
       }
-      return "progress: \(label(result.name)): \(result.state.rawValue), "
+      return "progress: \(label(result.name, state)): \(result.state.rawValue), "
         + "\(segment.settled) of \(Amounts.count(Int64(segment.discovered ?? 0), "item")), "
         + Amounts.bytes(segment.receivedBytes)
     default:
@@ -26,8 +26,8 @@ struct ProgressLines {
     }
   }
 
-  private func label(_ name: String) -> String {
-    name.isEmpty ? "get" : name
+  private func label(_ name: String, _ state: ProgressState) -> String {
+    name.isEmpty ? "get" : state.titles[name] ?? name
   }
 
   /// Returns a line of totals from time to time, at growing intervals.

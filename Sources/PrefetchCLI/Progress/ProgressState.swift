@@ -19,6 +19,8 @@ struct ProgressState {
     var pace = Pace()
   }
 
+  /// Names that say more than those of their segments.
+  var titles: [String: String] = [:]
   private(set) var segments: [Segment] = []
   private(set) var pace = Pace()
   private var indices: [String: Int] = [:]

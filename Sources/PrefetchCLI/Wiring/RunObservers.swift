@@ -10,10 +10,11 @@ struct RunObservers {
     context: CommandContext,
     events: EventSink?,
     mayDraw: Bool = true,
+    titles: [String: String] = [:],
     further: [(any RunObserver)?] = []
   ) {
     self.events = events
-    progress = ProgressDisplay(context, mayDraw: mayDraw)
+    progress = ProgressDisplay(context, mayDraw: mayDraw, titles: titles)
     let candidates: [(any RunObserver)?] =
       [events, progress, TraceLog(context), WarningLines(context.console)] + further
     all = candidates.compactMap { $0 }

@@ -145,6 +145,15 @@ struct RunSession {
     return report
   }
 
+  /// Names a mirror by its short address, since all mirrors have the same segment.
+  private var titles: [String: String] {
+    var titles: [String: String] = [:]
+    for segment in loaded.configuration.segments where segment.name == MirrorFolder.segment {
+      if case .short(let address) = segment.manifest { titles[segment.name] = address.text }
+    }
+    return titles
+  }
+
   /// Warns once of a configuration without `name`: its path is its identity.
   private func warnOfPath(_ store: DiskStore) throws(Failure) {
     let identities = Set(try store.segments().map(\.key.identity))
@@ -223,6 +232,7 @@ struct RunSession {
       events: events,
       // The plan's lines on the same terminal would interfere with the display.
       mayDraw: !printsPlan || !ProcessEnvironment.isTerminal(1),
+      titles: titles,
       further: [printsPlan ? printer : nil, history, transfers]
     )
     var waited = Duration.zero
