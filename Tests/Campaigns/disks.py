@@ -121,7 +121,7 @@ class Ground(Scenario):
         text = run.errors.decode(errors="replace")
         names = ("`", self.origin.url("/"))
         expect(run.status == 0 or any(name in text for name in names), "the message names nothing")
-        words = ("space", "room")
+        words = ("space", "room", "disk is full")
         expect(run.status == 0 or any(word in text for word in words), "the message names no reason")
         has_index = os.path.exists(f"{self.home.cache}/index.sqlite")
         held = self.home.held() if has_index else {}
