@@ -32,6 +32,12 @@ enum Binary {
   /// Seed of a campaign, from `PREFETCH_SEED`.
   static let seed = environment("PREFETCH_SEED").flatMap { UInt64($0) }
 
+  /// Seed of a campaign that plays a sample: another one each day, so that the samples rotate.
+  static let sampleSeed = seed ?? UInt64(time(nil) / 86_400)
+
+  /// File to which suites append their figures, from `PREFETCH_FIGURES`.
+  static let figuresPath = environment("PREFETCH_FIGURES")
+
   /// Words that select rows of the matrix, from `PREFETCH_ROWS`; nil selects all.
   static let rowWords = environment("PREFETCH_ROWS")
 

@@ -65,7 +65,8 @@ enum CodingRows {
     .with { $0.path = "/film.mp4" },
     Row("gzip in answer to everything", "added 0 x1", "updated 0 x1", "added 0") { scene in
       .respond(200, [("Content-Encoding", "gzip")], body: Coded.gzip(scene.body))
-    },
+    }
+    .with { $0.isCodedUnasked = true },
     // Old servers state this coding for every file named .gz, although the file itself is meant.
     Row("an archive that is said to be coded", "added 0 x1", "updated 0 x1", "added 0 x1") { _ in
       .respond(200, [("Content-Encoding", "x-gzip")], body: Coded.gzip(Scene.old))

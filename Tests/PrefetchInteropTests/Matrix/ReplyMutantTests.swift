@@ -2,7 +2,11 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-@Suite("Damaged replies of real servers", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite(
+  "Damaged replies of real servers",
+  .enabled(if: Binary.isGiven, "\(Binary.absence)"),
+  .figures(.composedReplies)
+)
 struct ReplyMutantTests {
   /// Responses as nginx, Apache, Caddy and Python sent them.
   private static let replies = [
@@ -147,4 +151,17 @@ struct ReplyMutantTests {
       try Self.play(wire, from: 1_000_000 + 125 * round, count: 125, watched: true)
     }
   }
+
+  @Test(
+    "Replies composed of any parts store no wrong body, and a good server mends everything",
+    arguments: Transport.possible,
+    0..<max(1, Binary.rounds / 5)
+  )
+  func composed(transport: Transport, round: Int) throws {
+    try ComposedRun(transport, round: round).play(for: .composedReplies)
+  }
+}
+
+extension Figures {
+  static let composedReplies = Figures("hostile", of: "behaviours", seed: Binary.sampleSeed)
 }

@@ -1,7 +1,7 @@
 import PrefetchTestSupport
 import Testing
 
-/// State of the cache when a server begins to behave as a row says.
+/// State of the cache when a server begins to behave as a row says, and the server's part.
 enum Situation: String, Sendable, CaseIterable {
   /// Nothing is stored.
   case first
@@ -9,6 +9,17 @@ enum Situation: String, Sendable, CaseIterable {
   case update
   /// The first half of the body, with a strong entity tag.
   case resume
+  /// Nothing is stored, and a second tier that has nothing is asked first.
+  case behind
+  /// The server is the second tier of a good origin.
+  case tier
+  /// A lock file of packages names the item and its digest.
+  case registry
+  /// The body is large; its first request is answered well, and its ranges as the row says.
+  case ranges
+
+  /// Situations in which each row has a verdict of its own.
+  static let direct: [Situation] = [.first, .update, .resume]
 }
 
 /// A server's behavior with the expected outcome in every situation.
@@ -17,6 +28,8 @@ struct Row: Sendable, CustomTestStringConvertible {
 
   var testDescription: String
   var verdicts: [Situation: Verdict]
+  /// Verdicts where the server is reached over TLS, if they differ.
+  var secureVerdicts: [Situation: Verdict] = [:]
   /// Path of the URL.
   var path = "/item"
   /// Further keys of the item as YAML; `NEW` is the new body's digest, `SIZE` its size.
@@ -30,6 +43,10 @@ struct Row: Sendable, CustomTestStringConvertible {
   var largest = "4MiB"
   /// Further sections of the configuration.
   var settings = ""
+  /// Whether a good outcome over HTTP/1.1 may be a failure over HTTP/2.
+  var isOtherOverHTTP2 = false
+  /// Whether the server codes even archives, of which a stated coding is taken for their own.
+  var isCodedUnasked = false
   /// Body of the response, when it is not the usual one.
   var body: [UInt8]?
   /// Behavior of the interrupted transfer, when it is not half of a normal body.
@@ -71,6 +88,33 @@ struct Row: Sendable, CustomTestStringConvertible {
     }
   }
 
+  /// Returns the expected outcome; nil where only invariants hold.
+  func verdict(in situation: Situation, over transport: Transport) -> Verdict? {
+    let known = situation == .behind ? .first : situation
+    guard let verdict = verdicts[known] else { return nil }
+    return switch transport {
+    case .plain: verdict
+    case .tls: secureVerdicts[known] ?? verdict
+    // The faults of streams have names of their own; a good answer is one over HTTP/2 as well.
+    case .http2: (secureVerdicts[known] ?? verdict).isGood && !isOtherOverHTTP2 ? .good : nil
+    }
+  }
+
+  /// Whether nothing but the server's behavior decides about the item.
+  var isBehaviourAlone: Bool {
+    item.isEmpty && segment.isEmpty && settings.isEmpty && path == "/item"
+  }
+
+  /// Whether the item is stored when a list of packages names it.
+  var isGoodInRegistry: Bool {
+    isBehaviourAlone && !isCodedUnasked && verdicts[.first]?.isGood == true
+  }
+
+  /// Whether the server may close its host to later runs.
+  var isGate: Bool {
+    verdicts.values.contains { $0.words.contains("deferred") }
+  }
+
   func with(_ change: (inout Row) -> Void) -> Row {
     var row = self
     change(&row)
@@ -95,6 +139,14 @@ struct Verdict: Sendable {
     exits = parts.dropFirst().first?.split(separator: "|").compactMap { Int32($0) } ?? []
     requests = parts.dropFirst(2).first.flatMap { Int($0.dropFirst()) }
   }
+
+  /// Verdict of any good response.
+  static let good = Verdict("added|updated|unchanged|headers 0")
+
+  var isGood: Bool { exits == [0] }
+
+  /// Whether the first response is good already.
+  var isGoodAtOnce: Bool { isGood && requests == 1 }
 
   /// Returns the body that is stored afterwards.
   func stored(in situation: Situation, new: [UInt8]) -> [UInt8]? {

@@ -4,6 +4,7 @@ import PrefetchTestSupport
 /// A request as a behavior sees it.
 struct Scene: Sendable {
   var situation: Situation
+  var transport = Transport.plain
   var request: LoopbackRequest
   /// Number of the request since the behavior began, from 1.
   var attempt: Int
@@ -17,8 +18,16 @@ struct Scene: Sendable {
   /// Large enough that half of it is worth storing.
   private static let large = bytes(2 << 20, seed: 3)
 
+  /// The smallest body of which several ranges are requested.
+  private static let huge = RangeOrigin.body(mebibytes: 64)
+  static let hugeDigest = Digest.hexadecimal(huge)
+
   static func body(_ situation: Situation) -> [UInt8] {
-    situation == .resume ? large : small
+    switch situation {
+    case .resume: large
+    case .ranges: huge
+    case .first, .update, .behind, .tier, .registry: small
+    }
   }
 
   /// The body that the server has now.
@@ -70,7 +79,7 @@ struct Scene: Sendable {
 
   /// The server's own address, with which absolute URLs begin.
   var origin: String {
-    "http://\(request.headers["Host"] ?? "")"
+    "\(transport.scheme)://\(request.headers["Host"] ?? "")"
   }
 
   // MARK: Questions

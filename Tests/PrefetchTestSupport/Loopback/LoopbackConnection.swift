@@ -84,6 +84,8 @@ final class LoopbackConnection {
       }
     case .pause(let gate):
       guard gate.wait(unless: stop) else { throw .disconnected }
+    case .pauseAtMost(let gate, let duration):
+      _ = gate.staysShut(for: duration)
     case .open(let gate):
       gate.open()
     case .wait(let duration):

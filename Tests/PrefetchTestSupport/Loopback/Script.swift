@@ -9,6 +9,8 @@ package struct Script: Sendable {
     /// Sends the bytes again and again until the client disconnects.
     case repeatForever([UInt8])
     case pause(Gate)
+    /// Waits for a gate, but no longer than this.
+    case pauseAtMost(Gate, Duration)
     /// Opens a gate.
     case open(Gate)
     /// Waits for a duration, for servers whose pace matters.

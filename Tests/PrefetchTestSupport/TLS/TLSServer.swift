@@ -17,6 +17,8 @@ package final class TLSServer: Sendable {
     /// Authority whose client certificates the server requests.
     package var clientAuthority: TestCertificate?
     package var requiresClientCertificate = false
+    /// Whether an orderly server speaks HTTP/2 with clients that know it.
+    package var speaksHTTP2 = false
     package var conduct = Conduct.orderly
     /// Script of an orderly server by the request's head; each piece is a TLS record.
     package var script: @Sendable (String) -> Script = { _ in .respond(200, text: "hello") }
@@ -74,6 +76,9 @@ package final class TLSServer: Sendable {
     /// Text of the requests.
     package var text = ""
   }
+
+  /// Whether servers can read requests of HTTP/2 on this machine.
+  package static let canSpeakHTTP2 = HeaderInflater.isPossible
 
   package let port: Int
   private let context: TLSServerContext?

@@ -64,7 +64,39 @@ internal import Glibc
     if case .tunnel(let port) = conduct {
       return unsafe TLSTunnel(descriptor: descriptor, tls: tls, port: port, stop: stop).serve()
     }
-    while unsafe respondToNext(tls) {}
+    if unsafe TLSServerContext.isHTTP2(tls) {
+      unsafe speakHTTP2(tls)
+    } else {
+      while unsafe respondToNext(tls) {}
+    }
+  }
+
+  private func speakHTTP2(_ tls: OpaquePointer) {
+    let channel = StreamConnection.Channel(
+      receive: { unsafe receive(tls, isWaiting: $0) },
+      send: { unsafe write($0, tls) },
+      play: { unsafe play($0, tls) }
+    )
+    let connection = StreamConnection(channel) { head in
+      state.withLock { record in
+        record.requests += 1
+        record.text += head
+      }
+      return script(head)
+    }
+    connection?.serve()
+  }
+
+  private func receive(_ tls: OpaquePointer, isWaiting: Bool) -> StreamConnection.Input {
+    var bytes = [UInt8](repeating: 0, count: 16_384)
+    ERR_clear_error()
+    let count =
+      isWaiting
+      ? unsafe finished(tls) { unsafe SSL_read(tls, &bytes, CInt(bytes.count)) }
+      : unsafe SSL_read(tls, &bytes, CInt(bytes.count))
+    if count > 0 { return .bytes(Array(bytes.prefix(Int(count)))) }
+    let hasNothing = unsafe !isWaiting && SSL_get_error(tls, count) == SSL_ERROR_WANT_READ
+    return hasNothing ? .nothing : .end
   }
 
   private func respondToNext(_ tls: OpaquePointer) -> Bool {
@@ -115,6 +147,8 @@ internal import Glibc
       return false
     case .pause(let gate):
       return gate.wait(unless: stop)
+    case .pauseAtMost(let gate, let duration):
+      _ = gate.staysShut(for: duration)
     case .open(let gate):
       gate.open()
     case .wait(let duration):

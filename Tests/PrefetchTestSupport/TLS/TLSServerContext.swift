@@ -31,6 +31,7 @@ internal import COpenSSL
       unsafe SSL_CTX_ctrl(context, SSL_CTRL_EXTRA_CHAIN_CERT, 0, pointer)
     }
     unsafe SSL_CTX_set_session_id_context(context, [1], 1)
+    if options.speaksHTTP2 { unsafe Self.offerHTTP2(context) }
     guard let authority = options.clientAuthority else { return }
     unsafe X509_STORE_add_cert(SSL_CTX_get_cert_store(context), authority.pointer)
     let fails = options.requiresClientCertificate ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0
@@ -43,6 +44,37 @@ internal import COpenSSL
 
   var pointer: OpaquePointer? {
     unsafe OpaquePointer(bitPattern: address)
+  }
+
+  /// Has clients choose HTTP/2 where they know it; others get HTTP/1.1.
+  private static func offerHTTP2(_ context: OpaquePointer) {
+    unsafe SSL_CTX_set_alpn_select_cb(
+      context,
+      { _, chosen, count, offered, size, _ in
+        var start = 0
+        while start < Int(size), let offered = unsafe offered, let chosen = unsafe chosen {
+          let length = unsafe offered[start]
+          if unsafe length == 2 && offered[start + 1] == UInt8(ascii: "h")
+            && offered[start + 2] == UInt8(ascii: "2")
+          {
+            unsafe chosen.pointee = offered + start + 1
+            unsafe count?.pointee = length
+            return SSL_TLSEXT_ERR_OK
+          }
+          start += 1 + Int(length)
+        }
+        return SSL_TLSEXT_ERR_NOACK
+      },
+      nil
+    )
+  }
+
+  /// Returns whether a handshake has chosen HTTP/2.
+  static func isHTTP2(_ tls: OpaquePointer) -> Bool {
+    var chosen: UnsafePointer<UInt8>?
+    var count: CUnsignedInt = 0
+    unsafe SSL_get0_alpn_selected(tls, &chosen, &count)
+    return count == 2
   }
 
   private static func set(_ groups: String, _ context: OpaquePointer) {
