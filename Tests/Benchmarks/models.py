@@ -1,11 +1,12 @@
 """A model of many gigabytes, from a storage host that caps each connection, into the layout of the hub.
 
-models.py BINARY FOLDER [--gigabytes N] [--together]
+models.py BINARY FOLDER [--gigabytes N] [--at-once N]
 
 Three tools fetch eight files without options: prefetch, the hub's own library (.build/hub, which
 `Tests/run --slow` installs) and aria2c, which gets the addresses. Prefetch is killed once on its way,
-and asked whether it moved a byte twice. With `--together` each has a line of its own at the same time,
-which spares hours: the lines are capped far below what the machine can do.
+and asked whether it moved a byte twice. `--at-once 3` gives three tools a line of their own at the same
+time, which spares an hour: the lines are capped far below what the machine can do. Each running tool
+takes the room of the model.
 """
 
 import argparse
@@ -18,6 +19,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from servers import Far, Server, _configure, _free_ports, _start
@@ -159,7 +161,7 @@ def main():
     parser.add_argument("binary")
     parser.add_argument("folder")
     parser.add_argument("--gigabytes", type=float, default=20)
-    parser.add_argument("--together", action="store_true")
+    parser.add_argument("--at-once", type=int, default=1)
     arguments = parser.parse_args()
     folder = os.path.abspath(arguments.folder)
     shutil.rmtree(folder, ignore_errors=True)
@@ -205,9 +207,10 @@ def main():
                         {**usual, "HOME": line.place})
 
     tools = {"prefetch": prefetch, "prefetch, killed once": killed, "huggingface_hub": library, "aria2c": aria}
-    results, threads = {}, []
+    results = {}
 
-    def play(name, tool):
+    def play(name):
+        tool = tools[name]
         line = Line(folder, name.replace(" ", "-").replace(",", ""), files, www, far)
         try:
             result = tool(line)
@@ -218,21 +221,16 @@ def main():
             line.stop()
             shutil.rmtree(line.place)
 
-    for name, tool in tools.items():
-        thread = threading.Thread(target=play, args=(name, tool))
-        threads.append(thread)
-        thread.start()
-        if not arguments.together:
-            thread.join()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(arguments.at_once) as pool:
+        list(pool.map(play, tools))
     print("| tool | seconds | ours through theirs | CPU | memory | bytes from the storage | status |")
     print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
-    for name, (wall, cpu, memory, status, sent) in results.items():
+    for name in tools:
+        wall, cpu, memory, status, sent = results[name]
         ratio = results["prefetch"][0] / wall
         print(f"| {name} | {wall:.1f} | {ratio:.2f} | {cpu:.1f} s | {memory} MiB | {sent / total:.4f} × | {status} |")
     shutil.rmtree(folder)
-    return 0 if len(results) == len(tools) and not any(row[3] for row in results.values()) else 1
+    return 1 if any(row[3] for row in results.values()) else 0
 
 
 if __name__ == "__main__":

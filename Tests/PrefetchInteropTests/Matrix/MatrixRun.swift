@@ -140,7 +140,7 @@ final class MatrixRun {
     checkBody(digest, row)
   }
 
-  /// Checks what holds for a row whose outcome nobody has written down.
+  /// Checks what holds for a row without a written outcome.
   private func checkInvariants(_ row: Row, _ item: Node?, _ run: ProgramRun, _ new: String) {
     let digest = item?.text("digest")
     let isStored = digest == "sha256:\(new)"

@@ -15,7 +15,8 @@ enum StatusRows {
     Row("103 with headers of its own", "added 0 x1", "updated 0 x1", "added 0 x1") { scene in
       let hint = "HTTP/1.1 103 Early Hints\r\nETag: \"hint\"\r\nContent-Length: 1\r\n\r\n"
       return Script([.send(Array(hint.utf8))] + scene.good.steps)
-    },
+    }
+    .with { $0.isOtherOverHTTP2 = true },
     Row("twenty times 102", "added 0 x1", "updated 0 x1", "added 0 x1") { scene in
       let head = "HTTP/1.1 102 Processing\r\n\r\n"
       return Script([.send(Array(String(repeating: head, count: 20).utf8))] + scene.good.steps)
