@@ -27,38 +27,44 @@ package enum LockfileText {
       if let list = segment.list { members.append(("list", .string(list.hexadecimal))) }
       members.append(("lines", .integer(Int64(segment.lineCount))))
       bytes += line(members)
-      bytes += items(of: segment, placing).sorted { $0.order < $1.order }.flatMap(\.bytes)
+      let items = segment.items.indices.map { position in
+        (order: placing(segment.items.url(at: position)), number: position)
+      }
+      // The pieces follow their item.
+      let pieces = segment.pieces.enumerated().map { number, piece in
+        let keys = "\(placing(piece.item)) \(placing(piece.key)) \(piece.digest.hexadecimal)"
+        return (order: keys, number: items.count + number)
+      }
+      for (_, number) in (items + pieces).sorted(by: { $0.order < $1.order }) {
+        bytes += line(Self.members(number, of: segment, placing))
+      }
     }
     return bytes
   }
 
-  private static func items(
+  /// Members of an item's line; of a piece's, if the number is above those of the items.
+  private static func members(
+    _ number: Int,
     of segment: LockedSegment,
     _ placing: (String) -> String
-  ) -> [(order: String, bytes: [UInt8])] {
-    let items = segment.items.indices.map { position in
-      let url = placing(segment.items.url(at: position))
-      var members: [(String, JSONValue)] = [
-        ("segment", .string(segment.name)), ("url", .string(url)),
-        ("size", .integer(segment.items.size(at: position) ?? 0)),
-        ("sha256", .string(segment.items.columnDigest(at: position)?.hexadecimal ?? "")),
-      ]
-      if let type = segment.items.type(at: position) { members.append(("type", .string(type))) }
-      if let path = segment.items.path(at: position) { members.append(("path", .string(path))) }
-      return (url, line(members))
-    }
-    let pieces = segment.pieces.map { piece in
-      let item = placing(piece.item)
-      let key = placing(piece.key)
-      let members: [(String, JSONValue)] = [
-        ("segment", .string(segment.name)), ("url", .string(key)),
+  ) -> [(String, JSONValue)] {
+    let items = segment.items
+    guard number < items.count else {
+      let piece = segment.pieces[number - items.count]
+      return [
+        ("segment", .string(segment.name)), ("url", .string(placing(piece.key))),
         ("size", .integer(piece.size)), ("sha256", .string(piece.digest.hexadecimal)),
-        ("item", .string(item)),
+        ("item", .string(placing(piece.item))),
       ]
-      // The pieces follow their item.
-      return ("\(item) \(key) \(piece.digest.hexadecimal)", line(members))
     }
-    return items + pieces
+    var members: [(String, JSONValue)] = [
+      ("segment", .string(segment.name)), ("url", .string(placing(items.url(at: number)))),
+      ("size", .integer(items.size(at: number) ?? 0)),
+      ("sha256", .string(items.columnDigest(at: number)?.hexadecimal ?? "")),
+    ]
+    if let type = items.type(at: number) { members.append(("type", .string(type))) }
+    if let path = items.path(at: number) { members.append(("path", .string(path))) }
+    return members
   }
 
   private static func line(_ members: [(String, JSONValue)]) -> [UInt8] {
@@ -118,7 +124,7 @@ private struct LockfileLines {
   private var segment: LockedSegment?
   private var declaredLines = 0
   private var segmentLine = 0
-  private var entries: [ManifestEntry] = []
+  private var entries = EntryTable()
   private var pieces: [LockedPiece] = []
   private var seen: Set<String> = []
 
@@ -194,7 +200,7 @@ private struct LockfileLines {
       if let path = entry.path, !PublishedName.isSafe(path) {
         throw fault("`path` is `\(path)`, which would leave its folder")
       }
-      entries.append(entry)
+      entries.appendToColumns(entry)
     }
   }
 
@@ -217,7 +223,7 @@ private struct LockfileLines {
     segment.add(entries, pieces)
     lockfile.set(segment)
     self.segment = nil
-    (entries, pieces, seen) = ([], [], [])
+    (entries, pieces, seen) = (EntryTable(), [], [])
   }
 
   private func url(

@@ -185,6 +185,7 @@ def main():
         return 0
     if not arguments.binary:
         parser.error("--binary or PREFETCH_BINARY names the program")
+    arguments.binary = os.path.abspath(arguments.binary)
     shim.build()
     wanted = arguments.rows.split(",") if arguments.rows else [slug(row) for row in ROWS]
     unknown = set(wanted) - {slug(row) for row in ROWS} - set(OUTSIDE)

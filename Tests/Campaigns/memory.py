@@ -7,8 +7,6 @@ from ground import Home, expect
 from origin import Origin, Page
 
 BOUND, BYTES_PER_ITEM = 64 << 20, 200
-# A document that names every item is made in memory, with a text for each.
-BYTES_PER_NAMED_ITEM = 5_000
 
 # Prints the peak of the program that it starts; a small parent, whose own peak would count too.
 WITNESS = (
@@ -98,8 +96,7 @@ class Memory:
         arguments = [words.get(word, word) for word in self.commands[number]]
         run, peak = ground.peak(arguments)
         expect(run.status == 0, f"{run}")
-        names_all = "freeze" in arguments or "--json" in arguments and "--items" in arguments
-        bound = BOUND + (BYTES_PER_NAMED_ITEM if names_all else BYTES_PER_ITEM) * ground.count
+        bound = BOUND + BYTES_PER_ITEM * ground.count
         expect(peak <= bound, f"`{' '.join(arguments)}` took {peak >> 20} MiB of {bound >> 20}")
         ground.home.clear_work("copy", "one", *(["dir"] if number + 1 == len(self.commands) else []))
 

@@ -1,3 +1,4 @@
+import PrefetchConfig
 import PrefetchStore
 
 @testable import PrefetchCLI
@@ -288,5 +289,15 @@ extension ReportFixture {
     var item = item("removed", .deleted, .remove, .removed)
     item.size = 700
     return item
+  }
+}
+
+extension ReportRendering {
+  static func bytes(_ envelope: ReportEnvelope, as format: ReportFormat) -> [UInt8] {
+    var whole: [UInt8] = []
+    write(envelope, as: format) { piece in
+      unsafe piece.withUnsafeBytes { unsafe whole.append(contentsOf: $0) }
+    }
+    return whole
   }
 }

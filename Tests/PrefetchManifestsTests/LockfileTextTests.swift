@@ -17,6 +17,7 @@ import Testing
       var segment = LockedSegment(name: name)
       if Bool.random(using: &random) { segment.list = digest(&random) }
       var (items, pieces): ([ManifestEntry], [LockedPiece]) = ([], [])
+      var entries = EntryTable()
       for number in 0..<Int.random(in: 0...5, using: &random) {
         var entry = ManifestEntry(
           url: try WebURL("https://a.example/\(number)?q=\(name.utf8.count)")
@@ -39,7 +40,8 @@ import Testing
         }
         items.append(entry)
       }
-      segment.add(items.shuffled(using: &random), pieces.shuffled(using: &random))
+      for item in items.shuffled(using: &random) { entries.appendToColumns(item) }
+      segment.add(entries, pieces.shuffled(using: &random))
       lock.set(segment)
     }
     return lock
@@ -68,16 +70,15 @@ import Testing
     func segment(_ items: [(String, UInt8)]) throws -> Lockfile {
       var lock = Lockfile()
       var segment = LockedSegment(name: "s")
-      segment.add(
-        try items.map { name, byte in
-          var entry = ManifestEntry(url: try WebURL("https://a.example/\(name)"))
-          entry.size = 1
-          entry.digests = [
-            ExpectedDigest(algorithm: .sha256, bytes: [UInt8](repeating: byte, count: 32))
-          ]
-          return entry
-        }
-      )
+      var entries = EntryTable()
+      for (name, byte) in items {
+        var entry = ManifestEntry(url: try WebURL("https://a.example/\(name)"))
+        entry.size = 1
+        let bytes = [UInt8](repeating: byte, count: 32)
+        entry.digests = [ExpectedDigest(algorithm: .sha256, bytes: bytes)]
+        entries.appendToColumns(entry)
+      }
+      segment.add(entries)
       lock.set(segment)
       return lock
     }

@@ -87,7 +87,7 @@ struct Freezing {
     }
     var locked = LockedSegment(name: segment.name)
     locked.list = listDigest(segment, record)
-    var (items, pieces): ([ManifestEntry], [LockedPiece]) = ([], [])
+    var (items, pieces) = (EntryTable(), [LockedPiece]())
     let entries = selection.select(from: manifest.entries, of: segment, facts).entries
     for position in entries.indices {
       try lock(position, of: entries, segment, &items, &pieces)
@@ -101,7 +101,7 @@ struct Freezing {
     _ position: Int,
     of entries: EntryTable,
     _ segment: SegmentDeclaration,
-    _ items: inout [ManifestEntry],
+    _ items: inout EntryTable,
     _ pieces: inout [LockedPiece]
   ) throws(Failure) {
     let entry = entries.entry(at: position, identified: false)
@@ -156,7 +156,7 @@ struct Freezing {
       }
     }
     locked.digests = [ExpectedDigest(algorithm: .sha256, bytes: digest.bytes)]
-    items.append(locked)
+    items.appendToColumns(locked)
   }
 
   // MARK: Its list

@@ -219,7 +219,7 @@ struct Reconciliation {
       for line in ReportText(envelope: envelope).lines { context.console.keep(line) }
     }
     context.console.report(ReportFiles(destinations).write(&envelope))
-    context.console.print(bytes: printed(envelope))
+    print(envelope)
     if isPlan {
       // Keeps the order where both streams are one terminal.
       context.console.flush()
@@ -324,24 +324,23 @@ struct Reconciliation {
     )
   }
 
-  private func printed(_ envelope: ReportEnvelope) -> [UInt8] {
-    if context.shared.isJSON {
-      return JSONWriter.bytes(ReportJSON(envelope: envelope).document, form: .pretty) + [
-        UInt8(ascii: "\n")
-      ]
-    }
-    if let destination = destinations.first(where: { $0.path == "-" }) {
-      return ReportRendering.bytes(envelope, as: destination.format)
-    }
-    if isPlan { return [] }
-    let isWell = [.ok, .deferred].contains(ExitStatus(rawValue: envelope.exitCode))
-    if context.shared.isQuiet, isWell { return [] }
-    let format = loaded.configuration.report.format
-    if format == .text, let size = TerminalScreen.size(of: 1) {
+  private func print(_ envelope: ReportEnvelope) {
+    guard let format = printedFormat(envelope) else { return }
+    if format == .text, destinations.allSatisfy({ $0.path != "-" }),
+      let size = TerminalScreen.size(of: 1)
+    {
       let text = ReportText(envelope: envelope, columns: size.columns)
-      return Array((text.lines.joined(separator: "\n") + "\n").utf8)
+      return context.console.print(chunk: text.lines.joined(separator: "\n") + "\n")
     }
-    return ReportRendering.bytes(envelope, as: format)
+    ReportRendering.write(envelope, as: format) { context.console.print(bytes: $0) }
+  }
+
+  private func printedFormat(_ envelope: ReportEnvelope) -> ReportFormat? {
+    if context.shared.isJSON { return .json }
+    if let destination = destinations.first(where: { $0.path == "-" }) { return destination.format }
+    if isPlan { return nil }
+    let isWell = [.ok, .deferred].contains(ExitStatus(rawValue: envelope.exitCode))
+    return context.shared.isQuiet && isWell ? nil : loaded.configuration.report.format
   }
 
   private var destinations: [ReportDestination] {

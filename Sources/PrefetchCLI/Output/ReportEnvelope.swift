@@ -70,11 +70,10 @@ struct ReportEnvelope {
     exitCode = ExitStatus.io.code
   }
 
-  var shownItems: [ItemResult] {
-    guard !listsAllItems else { return report.items }
-    return report.items.filter { item in
+  var shownItems: some Collection<ItemResult> {
+    report.items.lazy.filter { item in
       switch item.outcome {
-      case .unchanged: false
+      case .unchanged: listsAllItems
       case .added, .updated, .headers, .stale, .removed, .deferred, .failed, .redirected, .empty,
         nil:
         true

@@ -63,14 +63,14 @@ struct ReportFiles {
     _ envelope: ReportEnvelope,
     to destination: ReportDestination
   ) throws(Failure) {
-    let bytes = ReportRendering.bytes(
-      envelope,
-      as: destination.format,
-      previous: previous[destination.path] ?? WrittenMetrics()
-    )
     let path =
       destination.path.hasPrefix("+") ? destination.path.dropFirst() : destination.path[...]
     try FolderCreation.make(String(PathText.split(String(path)).folder))
-    try AtomicFile.write(bytes, to: destination.path)
+    var file = try AtomicFile(path: destination.path)
+    let previous = previous[destination.path] ?? WrittenMetrics()
+    try ReportRendering.write(envelope, as: destination.format, previous: previous) {
+      (bytes) throws(Failure) in try file.write(bytes)
+    }
+    try file.commit()
   }
 }

@@ -4,34 +4,55 @@ import PrefetchDocuments
 struct ReportJSON {
   let envelope: ReportEnvelope
 
-  var document: JSONValue {
+  func write<Fault>(to sink: (RawSpan) throws(Fault) -> Void) throws(Fault) {
+    let items = envelope.shownItems.lazy.map(item)
+    try JSONWriter.write(members, with: items, as: Self.itemsKey, form: .pretty, to: sink)
+  }
+
+  /// Writes the document without items on the first line, then one item a line.
+  func writeLines<Fault>(to sink: (RawSpan) throws(Fault) -> Void) throws(Fault) {
+    let head = JSONValue.object(members.filter { $0.0 != Self.itemsKey })
+    try JSONWriter.writeLines(CollectionOfOne(head), to: sink)
+    try JSONWriter.writeLines(envelope.shownItems.lazy.map(item), to: sink)
+  }
+
+  private static let itemsKey = "items"
+
+  /// Members of the document, in which the items are still missing.
+  private var members: [(String, JSONValue)] {
     let report = envelope.report
-    let document: JSONValue = [
-      "schema": "prefetch-report/1",
-      "tool": [
-        "name": .string(ToolVersions.name),
-        "version": .string(ToolVersions.version),
-        "libcurl": .string(envelope.tool.libcurl),
-        "sqlite": .string(envelope.tool.sqlite),
-        "openssl": .string(envelope.tool.openssl),
-      ],
-      "run": run,
-      "result": .string(envelope.verdict.rawValue),
-      "exit": .exit(
-        envelope.exit,
-        code: envelope.exitCode,
-        isRetryable: envelope.isRetryable,
-        nextAllowedAt: envelope.nextAllowedAt
+    var members: [(String, JSONValue)] = [
+      ("schema", "prefetch-report/1"),
+      (
+        "tool",
+        [
+          "name": .string(ToolVersions.name),
+          "version": .string(ToolVersions.version),
+          "libcurl": .string(envelope.tool.libcurl),
+          "sqlite": .string(envelope.tool.sqlite),
+          "openssl": .string(envelope.tool.openssl),
+        ]
       ),
-      "totals": Self.totals(report.totals),
-      "segments": .array(report.segments.map(segment)),
-      "items": .array(envelope.shownItems.map(item)),
-      "network": NetworkWords.document(report),
-      "remote": report.tier.map(remote) ?? .null,
-      "diagnostics": .array(envelope.diagnostics.map(diagnostic)),
+      ("run", run),
+      ("result", .string(envelope.verdict.rawValue)),
+      (
+        "exit",
+        .exit(
+          envelope.exit,
+          code: envelope.exitCode,
+          isRetryable: envelope.isRetryable,
+          nextAllowedAt: envelope.nextAllowedAt
+        )
+      ),
+      ("totals", Self.totals(report.totals)),
+      ("segments", .array(report.segments.map(segment))),
+      (Self.itemsKey, []),
+      ("network", NetworkWords.document(report)),
+      ("remote", report.tier.map(remote) ?? .null),
+      ("diagnostics", .array(envelope.diagnostics.map(diagnostic))),
     ]
-    guard report.mode == .plan else { return document }
-    return document.adding([("drift", .array(report.segments.flatMap(drift)))])
+    if report.mode == .plan { members.append(("drift", .array(report.segments.flatMap(drift)))) }
+    return members
   }
 
   private func drift(_ segment: Report.Segment) -> [JSONValue] {
@@ -125,7 +146,7 @@ struct ReportJSON {
     ]
   }
 
-  func item(_ item: ItemResult) -> JSONValue {
+  private func item(_ item: ItemResult) -> JSONValue {
     let figures = item.figures
     return [
       "url": .string(envelope.redacted(url: item.url)),

@@ -3,30 +3,24 @@ import PrefetchCore
 import PrefetchDocuments
 
 enum ReportRendering {
-  /// Renders a report; `previous` are the samples of the target file.
-  static func bytes(
+  /// Writes a report; `previous` are the samples of the target file.
+  static func write<Fault>(
     _ envelope: ReportEnvelope,
     as format: ReportFormat,
-    previous: WrittenMetrics = WrittenMetrics()
-  ) -> [UInt8] {
+    previous: WrittenMetrics = WrittenMetrics(),
+    to sink: (RawSpan) throws(Fault) -> Void
+  ) throws(Fault) {
+    let text: String
     switch format {
-    case .text:
-      Array((text(envelope).joined(separator: "\n") + "\n").utf8)
-    case .json:
-      JSONWriter.bytes(ReportJSON(envelope: envelope).document, form: .pretty) + [
-        UInt8(ascii: "\n")
-      ]
-    case .ndjson:
-      lines(envelope)
-    case .md:
-      Array(ReportMarkdown(envelope: envelope).text.utf8)
-    case .junit:
-      Array(ReportJUnit(envelope: envelope).text.utf8)
-    case .prometheus:
-      Array(ReportPrometheus(envelope: envelope, previous: previous).text.utf8)
-    case .html:
-      Array(ReportHTML(envelope: envelope).text.utf8)
+    case .json: return try ReportJSON(envelope: envelope).write(to: sink)
+    case .ndjson: return try ReportJSON(envelope: envelope).writeLines(to: sink)
+    case .text: text = self.text(envelope).joined(separator: "\n") + "\n"
+    case .md: text = ReportMarkdown(envelope: envelope).text
+    case .junit: text = ReportJUnit(envelope: envelope).text
+    case .prometheus: text = ReportPrometheus(envelope: envelope, previous: previous).text
+    case .html: text = ReportHTML(envelope: envelope).text
     }
+    unsafe try sink(Array(text.utf8).span.bytes)
   }
 
   static func namesItems(_ format: ReportFormat, isPlan: Bool, listsAllItems: Bool) -> Bool {
@@ -44,14 +38,5 @@ enum ReportRendering {
     let errors = envelope.beginning == .failed ? envelope.errors : []
     return errors.map { "error: \(SafeText.line(envelope.redacted($0.message)))" }
       + ReportText(envelope: envelope).lines
-  }
-
-  /// Returns the document without items on the first line, then one item a line.
-  private static func lines(_ envelope: ReportEnvelope) -> [UInt8] {
-    let json = ReportJSON(envelope: envelope)
-    guard case .object(let members) = json.document else { return [] }
-    let head = JSONValue.object(members.filter { $0.0 != "items" })
-    let values = [head] + envelope.shownItems.map(json.item)
-    return values.flatMap { JSONWriter.bytes($0) + [UInt8(ascii: "\n")] }
   }
 }

@@ -33,7 +33,7 @@ struct FailedStartReport {
     envelope.beginning = .failed
     context.console.report(ReportFiles(destinations).write(&envelope))
     if let printed = destinations.first(where: { $0.path == "-" }) {
-      context.console.print(bytes: ReportRendering.bytes(envelope, as: printed.format))
+      ReportRendering.write(envelope, as: printed.format) { context.console.print(bytes: $0) }
     }
   }
 }

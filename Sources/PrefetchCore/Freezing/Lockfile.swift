@@ -41,15 +41,18 @@ package struct LockedSegment: Hashable, Sendable {
   }
 
   /// Adds items and pieces, in any order.
-  package mutating func add(_ entries: [ManifestEntry], _ files: [LockedPiece] = []) {
-    let all = (Array(items) + entries).sorted { $0.url.string < $1.url.string }
+  package mutating func add(_ entries: EntryTable, _ files: [LockedPiece] = []) {
+    var all = items
+    all.append(contentsOf: entries)
+    let urls = all.indices.map(all.url)
     items = EntryTable()
-    for entry in all { items.appendToColumns(entry) }
+    items.append(all, at: all.indices.sorted { urls[$0] < urls[$1] })
     pieces = (pieces + files).sorted()
     for file in files { digestsByItem[file.item, default: [:]][file.key] = file.digest }
-    for entry in entries where digestsByItem[entry.url.string] != nil {
-      let own = entry.digests.first.flatMap { ContentDigest(bytes: $0.bytes) }
-      digestsByItem[entry.url.string]?[entry.url.string] = own
+    guard !digestsByItem.isEmpty else { return }
+    for position in entries.indices {
+      let url = entries.url(at: position)
+      digestsByItem[url]?[url] = entries.columnDigest(at: position)
     }
   }
 

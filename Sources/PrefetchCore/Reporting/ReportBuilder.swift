@@ -34,7 +34,11 @@ package struct ReportBuilder: Sendable {
 
   package mutating func fold(_ fact: RunFact) {
     switch fact {
-    case .itemsDiscovered, .itemsStarted, .bytesReceived, .requestTraced, .requestWaits:
+    case .itemsDiscovered(_, let count):
+      // A growing array would hold most items twice for a moment; and each reservation copies.
+      guard listsKept, count > report.items.count else { return }
+      report.items.reserveCapacity(report.items.count + count)
+    case .itemsStarted, .bytesReceived, .requestTraced, .requestWaits:
       break
     case .conditionsRead(let conditions):
       report.network = conditions

@@ -29,6 +29,61 @@ package struct JSONWriter {
     String(decoding: bytes(value, form: form), as: UTF8.self)
   }
 
+  /// Writes an object whose member `key` is a long array, of which few elements exist at a time,
+  /// and a line break.
+  package static func write<Fault>(
+    _ members: [(String, JSONValue)],
+    with elements: some Sequence<JSONValue>,
+    as key: String,
+    form: Form,
+    to sink: (RawSpan) throws(Fault) -> Void
+  ) throws(Fault) {
+    var writer = JSONWriter(form: form)
+    writer.open("{")
+    for (index, (name, value)) in members.enumerated() {
+      writer.write(name, isFirst: index == 0)
+      guard name == key else {
+        writer.write(value)
+        continue
+      }
+      writer.open("[")
+      var isFirst = true
+      for element in elements {
+        writer.separate(isFirst: isFirst)
+        writer.write(element)
+        isFirst = false
+        if writer.bytes.count >= pieceSize { try writer.flush(to: sink) }
+      }
+      writer.close("]", isEmpty: isFirst)
+    }
+    writer.close("}", isEmpty: members.isEmpty)
+    writer.bytes.append(0x0A)
+    try writer.flush(to: sink)
+  }
+
+  /// Writes values on a line each.
+  package static func writeLines<Fault>(
+    _ values: some Sequence<JSONValue>,
+    to sink: (RawSpan) throws(Fault) -> Void
+  ) throws(Fault) {
+    var writer = JSONWriter(form: .compact)
+    for value in values {
+      writer.write(value)
+      writer.bytes.append(0x0A)
+      if writer.bytes.count >= pieceSize { try writer.flush(to: sink) }
+    }
+    try writer.flush(to: sink)
+  }
+
+  private static let pieceSize = 65_536
+
+  private mutating func flush<Fault>(
+    to sink: (RawSpan) throws(Fault) -> Void
+  ) throws(Fault) {
+    unsafe try sink(bytes.span.bytes)
+    bytes.removeAll(keepingCapacity: true)
+  }
+
   private mutating func write(_ value: JSONValue) {
     switch value {
     case .null: bytes += "null".utf8
@@ -47,30 +102,39 @@ package struct JSONWriter {
   }
 
   private mutating func write(_ values: [JSONValue]) {
-    bytes.append(UInt8(ascii: "["))
-    level += 1
+    open("[")
     for (index, value) in values.enumerated() {
       separate(isFirst: index == 0)
       write(value)
     }
-    level -= 1
-    if !values.isEmpty { breakLine() }
-    bytes.append(UInt8(ascii: "]"))
+    close("]", isEmpty: values.isEmpty)
   }
 
   private mutating func write(_ members: [(String, JSONValue)]) {
-    bytes.append(UInt8(ascii: "{"))
-    level += 1
+    open("{")
     for (index, (key, value)) in members.enumerated() {
-      separate(isFirst: index == 0)
-      write(key)
-      bytes.append(UInt8(ascii: ":"))
-      if form == .pretty { bytes.append(0x20) }
+      write(key, isFirst: index == 0)
       write(value)
     }
+    close("}", isEmpty: members.isEmpty)
+  }
+
+  private mutating func write(_ key: String, isFirst: Bool) {
+    separate(isFirst: isFirst)
+    write(key)
+    bytes.append(UInt8(ascii: ":"))
+    if form == .pretty { bytes.append(0x20) }
+  }
+
+  private mutating func open(_ mark: Unicode.Scalar) {
+    bytes.append(UInt8(ascii: mark))
+    level += 1
+  }
+
+  private mutating func close(_ mark: Unicode.Scalar, isEmpty: Bool) {
     level -= 1
-    if !members.isEmpty { breakLine() }
-    bytes.append(UInt8(ascii: "}"))
+    if !isEmpty { breakLine() }
+    bytes.append(UInt8(ascii: mark))
   }
 
   private mutating func separate(isFirst: Bool) {

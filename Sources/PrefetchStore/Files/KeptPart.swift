@@ -11,8 +11,10 @@ final class KeptPart: Sendable {
   private let name: String
   private let facts: Mutex<PartialFacts>
   private let recordedSize = Atomic<Int64>(0)
+  private let recordedAt = Mutex<ContinuousClock.Instant?>(nil)
 
-  /// Most bytes that a kill may cost a small part, and the largest one.
+  /// Most time, and most bytes of a small part and the largest one, that a kill may cost.
+  private static let longestStep = Duration.milliseconds(10)
   private static let smallestStep: Int64 = 48 << 10
   private static let largestStep: Int64 = 4 << 20
 
@@ -69,15 +71,20 @@ final class KeptPart: Sendable {
 
   /// Records the written bytes now and then: a later process trusts only recorded bytes.
   func recordWritten(_ size: Int64, _ extent: () -> PartExtent?) {
-    let step = min(max(Self.smallestStep, size / 64), Self.largestStep)
-    guard size - recordedSize.load(ordering: .relaxed) >= step, let extent = extent() else {
-      return
-    }
+    let step = size - recordedSize.load(ordering: .relaxed)
+    guard step >= Self.smallestStep,
+      step >= min(size / 64, Self.largestStep) || isRecordOld, let extent = extent()
+    else { return }
     record(extent)
+  }
+
+  private var isRecordOld: Bool {
+    recordedAt.withLock { $0.map { ContinuousClock.now - $0 > Self.longestStep } ?? true }
   }
 
   func record(_ extent: PartExtent) {
     recordedSize.store(extent.storedSize, ordering: .relaxed)
+    recordedAt.withLock { $0 = .now }
     facts.withLock { $0.written = extent }
     // On a full disk the older facts stay valid.
     try? writeFacts()

@@ -97,7 +97,7 @@ struct DatabaseFile: Sendable {
       database = try open()
       versionStatus = try schema.versionStatus(of: database)
       try database.checkPages(upTo: thoroughly ? .max : Self.glance)
-      if thoroughly, case .current = versionStatus { try schema.checkTables(of: database) }
+      if case .current = versionStatus { try schema.checkTables(of: database) }
       // A thorough check opens the file without its log.
       let standsAlone = thoroughly ? true : try !hasLog
       if standsAlone { try checkEnd(of: other ?? name, database) }

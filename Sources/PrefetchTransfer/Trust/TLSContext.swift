@@ -60,6 +60,13 @@ internal import PrefetchCore
     unsafe self.pointer = pointer
   }
 
+  var hasNegotiatedHTTP2: Bool {
+    var name: UnsafePointer<UInt8>?
+    var count: UInt32 = 0
+    unsafe SSL_get0_alpn_selected(pointer, &name, &count)
+    return unsafe UnsafeBufferPointer(start: name, count: Int(count)).elementsEqual("h2".utf8)
+  }
+
   var hasUnreadBytes: Bool {
     unsafe SSL_has_pending(pointer) == 1
   }

@@ -123,6 +123,12 @@ final class Lane {
     guard let transfer else { return false }
     // libcurl then reports raw bytes of heads and bodies, and bytes after a response.
     if !handle.isListening, line.begins(with: "HTTP/1") { handle.listen(true) }
+    // A status line of HTTP/2 alone would spare a connection the checks of HTTP/1.
+    if line.begins(with: "HTTP/2"), connection?.isTextual != false,
+      handle.session?.hasNegotiatedHTTP2 == false
+    {
+      transfer.mayShareConnection = false
+    }
     guard transfer.receiveHeader(line) else { return false }
     guard let version = transfer.version else { return true }
     if let connection, connection.isTextual == nil { connection.isTextual = version.isTextual }

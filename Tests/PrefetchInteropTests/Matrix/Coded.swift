@@ -48,10 +48,16 @@ enum Coded {
     }
   }
 
+  /// Checksums of few bodies, each of which is coded for hundreds of responses.
+  private static let checksums = Guarded<[[UInt8]: UInt32]>([:])
+
   private static func checksum(_ bytes: [UInt8]) -> UInt32 {
-    ~bytes.reduce(~0) { sum, byte in
+    if let known = checksums.withLock({ $0[bytes] }) { return known }
+    let sum = ~bytes.reduce(~0) { sum, byte in
       sum >> 8 ^ remainders[Int(UInt8(truncatingIfNeeded: sum) ^ byte)]
     }
+    checksums.withLock { $0[bytes] = sum }
+    return sum
   }
 
   private static func adler(_ bytes: [UInt8]) -> UInt32 {

@@ -104,7 +104,8 @@ struct ComposedReply: Sendable {
     switch isSpoiled ? framing : .length {
     case .length: head.append("Content-Length: \(count)")
     case .short: head.append("Content-Length: \(count + 1 + Int(random.next() % 9))")
-    case .excess: head.append("Content-Length: \(count - 1)")
+    // Alone, the bytes before the last one are a whole body.
+    case .excess: head.append("Content-Length: \(isDripping ? count : count - 1)")
     case .twice: head += ["Content-Length: \(count)", "Content-Length: \(count)"]
     case .contradicting: head += ["Content-Length: \(count)", "Content-Length: \(count - 1)"]
     case .both:

@@ -25,7 +25,8 @@ enum ConnectionRows {
       // Whether the last bytes are read before the break is noticed is a matter of luck.
       Row("a break after \(offset) bytes", "reset 69 x4", "reset 69 x4", "reset 69 x4") {
         $0.cut(at: offset, then: .reset)
-      },
+      }
+      .with { $0.setSecureVerdict("reset|truncated 69 x4") },
     ]
   }
 

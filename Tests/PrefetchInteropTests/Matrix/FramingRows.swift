@@ -116,7 +116,8 @@ enum FramingRows {
         let head = scene.head(200, ["Transfer-Encoding: chunked", "Trailer: ETag"])
         let end = "\r\n0\r\nETag: \"late\"\r\nContent-Length: 1\r\n\r\n"
         return Script([.send(head + Array("\(size)\r\n".utf8) + scene.body + Array(end.utf8))])
-      },
+      }
+      .with { $0.isOtherOverHTTP2 = true },
       Row(
         "an endless chunk extension",
         "bad_response|stalled 4|69",

@@ -61,7 +61,7 @@ extension Row {
     case .ranges:
       return settings.isEmpty ? "\(isGate)" : nil
     case .registry:
-      return settings.isEmpty ? "\(network) \(isGoodInRegistry)" : nil
+      return settings.isEmpty ? "\(network) \(isGoodInRegistry(over: transport))" : nil
     case .first, .update, .resume, .behind:
       guard isBehaviourAlone, body == nil, interrupted == nil,
         let verdict = verdict(in: situation, over: .tls), verdict.exits.count == 1

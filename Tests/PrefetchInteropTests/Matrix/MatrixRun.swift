@@ -132,7 +132,7 @@ final class MatrixRun {
           of: row
         )
       }
-      let stored = verdict.stored(in: situation, new: served.stage.body)
+      let stored = Verdict.stored(after: word, in: situation, new: served.stage.body)
       check(digest == stored.map(Self.name), "the digest \(digest ?? "none")", of: row)
     } else {
       checkInvariants(row, item, run, served.stage.digest)
@@ -153,8 +153,9 @@ final class MatrixRun {
     let mustBeStored =
       switch situation {
       // A good server sends the whole, whatever it thinks of ranges.
-      case .ranges: row.isBehaviourAlone && row.verdicts[.first]?.isGoodAtOnce == true
-      case .registry: row.isGoodInRegistry
+      case .ranges:
+        row.isBehaviourAlone && !row.isCodedUnasked && row.verdicts[.first]?.isGoodAtOnce == true
+      case .registry: row.isGoodInRegistry(over: transport)
       case .first, .update, .resume, .behind, .tier: false
       }
     check(isStored || !mustBeStored, "not stored: \(brief(run))", of: row)
@@ -204,7 +205,7 @@ final class MatrixRun {
       segments:
         - name: basics
           \(source(hasKeys: hasItems))
-          \(hasItems ? row.segment : "")
+          \(hasItems ? row.segment : isRecovery ? "allow_empty: true" : "")
       network:
         retries: { \(row.retries), delay: 1ms, max_delay: 2ms, wait: 3s }
         timeouts: { \(isRecovery ? "" : isLarge ? "read: 3s" : row.timeouts) }

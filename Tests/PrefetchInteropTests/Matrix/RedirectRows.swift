@@ -46,12 +46,8 @@ enum RedirectRows {
         $0.redirect("http://127.0.0.1:1/")
       }
       // A step down from TLS is forbidden before anything is connected.
-      .with { $0.secureVerdicts = forbiddenEverywhere },
+      .with { $0.setSecureVerdict("redirect_forbidden 5 x1") },
     ]
-
-  private static let forbiddenEverywhere = Dictionary(
-    uniqueKeysWithValues: Situation.direct.map { ($0, Verdict("redirect_forbidden 5 x1")) }
-  )
 
   private static let endless = [
     Row("a redirect to itself", "redirect_limit 4 x1", "redirect_limit 3 x1", "redirect_limit 4 x1")
@@ -100,7 +96,7 @@ enum RedirectRows {
         "transport_security 5 x1",
         "transport_security 5 x1"
       ) { $0.redirect("http://192.0.2.1/other") }
-      .with { $0.secureVerdicts = forbiddenEverywhere },
+      .with { $0.setSecureVerdict("redirect_forbidden 5 x1") },
       Row(
         "a redirect that is not to be followed",
         "redirected 4 x1",

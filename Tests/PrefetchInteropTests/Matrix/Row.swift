@@ -106,13 +106,18 @@ struct Row: Sendable, CustomTestStringConvertible {
   }
 
   /// Whether the item is stored when a list of packages names it.
-  var isGoodInRegistry: Bool {
+  func isGoodInRegistry(over transport: Transport) -> Bool {
     isBehaviourAlone && !isCodedUnasked && verdicts[.first]?.isGood == true
+      && (transport != .http2 || !isOtherOverHTTP2)
   }
 
   /// Whether the server may close its host to later runs.
   var isGate: Bool {
     verdicts.values.contains { $0.words.contains("deferred") }
+  }
+
+  mutating func setSecureVerdict(_ text: String) {
+    for situation in Situation.direct { secureVerdicts[situation] = Verdict(text) }
   }
 
   func with(_ change: (inout Row) -> Void) -> Row {
@@ -124,9 +129,8 @@ struct Row: Sendable, CustomTestStringConvertible {
 
 /// Expected outcome of an item.
 struct Verdict: Sendable {
-  /// Outcomes that imply a new body, and outcomes that imply the old one.
+  /// Outcomes that imply a new body.
   private static let newBody = ["added", "updated"]
-  private static let oldBody = ["unchanged", "headers"]
 
   /// Accepted outcomes; alternatives are separated by bars.
   var words: [String]
@@ -148,9 +152,9 @@ struct Verdict: Sendable {
   /// Whether the first response is good already.
   var isGoodAtOnce: Bool { isGood && requests == 1 }
 
-  /// Returns the body that is stored afterwards.
-  func stored(in situation: Situation, new: [UInt8]) -> [UInt8]? {
-    if words.contains(where: Self.newBody.contains) { return new }
+  /// Returns the body that is stored after an outcome.
+  static func stored(after word: String, in situation: Situation, new: [UInt8]) -> [UInt8]? {
+    if newBody.contains(word) { return new }
     return situation == .update ? Scene.old : nil
   }
 }
