@@ -67,6 +67,17 @@ struct HostileMatrixTests {
     try MatrixRun(batch, recovers: true).play(for: .hostileMatrix)
   }
 
+  @Test("A status line of HTTP/2 counts only where the connection negotiated it")
+  func foreignStatusLine() throws {
+    for situation in Situation.direct {
+      let row = try #require(
+        MatrixTests.rows.first { $0.testDescription == "HTTP/2 over HTTP/1" }
+      )
+      let batch = MatrixBatch(situation: situation, transport: .tls, rows: [row])
+      try MatrixRun(batch, recovers: true).play(for: .hostileMatrix)
+    }
+  }
+
   @Test("All cases together are as many as the campaign promises")
   func count() {
     guard Binary.rowWords == nil else { return }

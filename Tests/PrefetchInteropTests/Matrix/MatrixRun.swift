@@ -84,7 +84,9 @@ final class MatrixRun {
     if situation == .tier { checkTier(run, report) }
     checkStore()
     try checkVerified()
-    if recovers { try checkRecovery() }
+    // An empty body replaces no other, however often it is served.
+    let isRefused = situation == .update && servedRows.contains { $0.stage.body.isEmpty }
+    if recovers, !isRefused { try checkRecovery() }
   }
 
   private func brief(_ run: ProgramRun) -> String {
@@ -205,7 +207,7 @@ final class MatrixRun {
       segments:
         - name: basics
           \(source(hasKeys: hasItems))
-          \(hasItems ? row.segment : isRecovery ? "allow_empty: true" : "")
+          \(hasItems ? row.segment : "")
       network:
         retries: { \(row.retries), delay: 1ms, max_delay: 2ms, wait: 3s }
         timeouts: { \(isRecovery ? "" : isLarge ? "read: 3s" : row.timeouts) }
