@@ -131,7 +131,7 @@ let package = Package(
     tests(
       "PrefetchInteropTests",
       [
-        "PrefetchCore", "PrefetchCrypto", "PrefetchDocuments", "PrefetchSystem", "CZygote",
+        "PrefetchCore", "PrefetchCrypto", "PrefetchDocuments", "PrefetchSystem", "CZlib", "CZygote",
         "Zygote",
       ],
       resources: ["Mission/mission.txt", "Transcripts"]

@@ -137,6 +137,20 @@ struct DamageTests {
     #expect(try temporary.reader()?.text(of: SHA256.digest(of: "one")) == "one")
   }
 
+  @Test("A body that was found intact is read to its end, though its name is removed meanwhile")
+  func removedMeanwhile() throws {
+    let digest = SHA256.digest(of: "one")
+    let reader = try #require(try temporary.reader())
+    let body = try #require(try reader.intactBody(digest))
+    unsafe unlink(path("one"))
+    var bytes: [UInt8] = []
+    try body.eachPiece { (piece) throws(Failure) in
+      unsafe piece.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
+    }
+    #expect(bytes == Array("one".utf8))
+    #expect(try reader.intactBody(digest) == nil)
+  }
+
   @Test("An index with a broken page in the middle is started again")
   func brokenPages() throws {
     try temporary.run { (store: DiskStore) throws in

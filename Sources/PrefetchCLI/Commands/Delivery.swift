@@ -124,13 +124,13 @@ struct Delivery {
         let isDelivered = try folder(path).deliver(digest, size: size, as: name)
         return isDelivered ? "\(path)/\(name)" : nil
       }
-      guard try store.intactObject(digest) != nil else { return nil }
+      guard let body = try store.intactBody(digest) else { return nil }
       switch delivery.target {
       case .file(let file):
-        try delivery.write(digest, from: store, to: file)
+        try delivery.write(body, to: file)
         return file
       case .standardOutput:
-        try delivery.print(entry, record, digest, from: store)
+        try delivery.print(entry, record, body)
       case .folder, .paths:
         break
       }
@@ -154,25 +154,20 @@ struct Delivery {
     Output(self, store)
   }
 
-  private func write(
-    _ digest: ContentDigest,
-    from store: DiskStore,
-    to file: String
-  ) throws(Failure) {
+  private func write(_ body: IntactBody, to file: String) throws(Failure) {
     // A leading plus would append.
     var output = try AtomicFile(path: file.hasPrefix("+") ? "./\(file)" : file)
-    try store.eachPiece(of: digest) { (piece) throws(Failure) in try output.write(piece) }
+    try body.eachPiece { (piece) throws(Failure) in try output.write(piece) }
     try output.commit()
   }
 
   private func print(
     _ entry: ManifestEntry,
     _ record: ContentRecord,
-    _ digest: ContentDigest,
-    from store: DiskStore
+    _ body: IntactBody
   ) throws(Failure) {
     var isText: Bool?
-    try store.eachPiece(of: digest) { (piece) throws(Failure) in
+    try body.eachPiece { (piece) throws(Failure) in
       let shows = isText ?? (!isTerminalGuarded || TextBody.isText(piece))
       isText = shows
       if shows { context.console.print(bytes: piece) }

@@ -121,14 +121,6 @@ package final class DiskStore: ContentStore {
     try FileBytes.withBytes(of: file(of: digest), read)
   }
 
-  /// Reads a body in pieces, since a mapped one counts as memory and may be shortened meanwhile.
-  package func eachPiece(
-    of digest: ContentDigest,
-    _ use: (RawSpan) throws(Failure) -> Void
-  ) throws(Failure) {
-    try FileBytes.eachPiece(of: file(of: digest), use)
-  }
-
   private func file(of digest: ContentDigest) throws(Failure) -> OpenFile {
     guard let file = try layers.open(digest) else {
       throw Failure(.storeDamaged, "the stored body `\(digest)` is missing")
@@ -151,21 +143,26 @@ package final class DiskStore: ContentStore {
 
   /// Returns the size of an intact object, even without a row: so bodies survive a lost index.
   package func intactObject(_ digest: ContentDigest) throws(Failure) -> Int64? {
+    try intactBody(digest)?.size
+  }
+
+  /// Returns an intact body, open, since another process may remove its name.
+  package func intactBody(_ digest: ContentDigest) throws(Failure) -> IntactBody? {
     for folder in [objects].compactMap(\.self) + lower {
       // An unreadable object is fetched again.
-      if let size = (try? intactObject(digest, in: folder)) ?? nil { return size }
+      if let body = (try? intactBody(digest, in: folder)) ?? nil { return body }
     }
     return nil
   }
 
-  private func intactObject(
+  private func intactBody(
     _ digest: ContentDigest,
     in folder: ObjectFolder
-  ) throws(Failure) -> Int64? {
+  ) throws(Failure) -> IntactBody? {
     guard let file = try folder.open(digest) else { return nil }
     let found = try file.objectFile()
     if examined[digest] != found, try !examine(file, digest) { return nil }
-    return found.status.size
+    return IntactBody(file: file, size: found.status.size)
   }
 
   // MARK: Connection

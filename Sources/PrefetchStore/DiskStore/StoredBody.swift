@@ -124,6 +124,17 @@ package final class VerifiedFiles: Sendable {
   private static let most = 1 << 16
 }
 
+/// A body whose bytes were examined.
+package struct IntactBody {
+  let file: OpenFile
+  let size: Int64
+
+  /// Reads the body in pieces, since a mapped one counts as memory and may be shortened meanwhile.
+  package func eachPiece(_ use: (RawSpan) throws(Failure) -> Void) throws(Failure) {
+    try FileBytes.eachPiece(of: file, use)
+  }
+}
+
 enum FileAge {
   static func nanoseconds(since instant: Int64) -> Int64 {
     var now = timespec()

@@ -58,7 +58,14 @@ package final class DeliveredFolder {
       }
     }
     guard try store.intactObject(digest) != nil else { return false }
-    let form = try source.make(.body(digest, size: size), in: folder)
+    let form: TreeSource.Form
+    do throws(Failure) {
+      form = try source.make(.body(digest, size: size), in: folder)
+    } catch {
+      // Another process may have removed the body just now.
+      guard error.code == .storeDamaged else { throw error }
+      return false
+    }
     guard let file = form.file else { return true }
     pending.append(Copy(form: form, file: file, folder: folder, name: name))
     pendingBytes += size

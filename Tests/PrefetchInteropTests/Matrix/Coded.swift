@@ -1,15 +1,15 @@
+internal import CZlib
 import PrefetchTestSupport
-import Testing
 
 /// Bodies in their content codings.
 enum Coded {
   static func gzip(_ bytes: [UInt8]) -> [UInt8] {
-    [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3] + stored(bytes) + littleEndian(checksum(bytes))
+    [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3] + stored(bytes) + littleEndian(UInt32(unsafe crc32_z(0, bytes, bytes.count)))
       + littleEndian(UInt32(truncatingIfNeeded: bytes.count))
   }
 
   static func zlib(_ bytes: [UInt8]) -> [UInt8] {
-    [0x78, 0x01] + stored(bytes) + littleEndian(adler(bytes)).reversed()
+    [0x78, 0x01] + stored(bytes) + littleEndian(UInt32(unsafe adler32_z(1, bytes, bytes.count))).reversed()
   }
 
   /// Returns compressed zeros; nothing when `gzip` is missing.
@@ -40,31 +40,5 @@ enum Coded {
 
   private static func littleEndian(_ number: some FixedWidthInteger) -> [UInt8] {
     stride(from: 0, to: number.bitWidth, by: 8).map { UInt8(truncatingIfNeeded: number >> $0) }
-  }
-
-  private static let remainders: [UInt32] = (0..<256).map { index in
-    (0..<8).reduce(UInt32(index)) { value, _ in
-      value & 1 == 0 ? value >> 1 : value >> 1 ^ 0xEDB8_8320
-    }
-  }
-
-  /// Checksums of few bodies, each of which is coded for hundreds of responses.
-  private static let checksums = Guarded<[[UInt8]: UInt32]>([:])
-
-  private static func checksum(_ bytes: [UInt8]) -> UInt32 {
-    if let known = checksums.withLock({ $0[bytes] }) { return known }
-    let sum = ~bytes.reduce(~0) { sum, byte in
-      sum >> 8 ^ remainders[Int(UInt8(truncatingIfNeeded: sum) ^ byte)]
-    }
-    checksums.withLock { $0[bytes] = sum }
-    return sum
-  }
-
-  private static func adler(_ bytes: [UInt8]) -> UInt32 {
-    let (a, b) = bytes.reduce((UInt32(1), UInt32(0))) { sums, byte in
-      let a = (sums.0 + UInt32(byte)) % 65_521
-      return (a, (sums.1 + a) % 65_521)
-    }
-    return b << 16 | a
   }
 }
