@@ -4,12 +4,14 @@ import PrefetchTestSupport
 /// Bodies in their content codings.
 enum Coded {
   static func gzip(_ bytes: [UInt8]) -> [UInt8] {
-    [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3] + stored(bytes) + littleEndian(UInt32(unsafe crc32_z(0, bytes, bytes.count)))
+    let checksum = unsafe UInt32(crc32_z(0, bytes, bytes.count))
+    return [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3] + stored(bytes) + littleEndian(checksum)
       + littleEndian(UInt32(truncatingIfNeeded: bytes.count))
   }
 
   static func zlib(_ bytes: [UInt8]) -> [UInt8] {
-    [0x78, 0x01] + stored(bytes) + littleEndian(UInt32(unsafe adler32_z(1, bytes, bytes.count))).reversed()
+    let checksum = unsafe UInt32(adler32_z(1, bytes, bytes.count))
+    return [0x78, 0x01] + stored(bytes) + littleEndian(checksum).reversed()
   }
 
   /// Returns compressed zeros; nothing when `gzip` is missing.
