@@ -38,8 +38,10 @@ struct Schema: Sendable {
   ///
   /// SQLite keeps the text that made each of them.
   func checkTables(of database: Database) throws(Failure) {
-    let statements = layout.split(separator: ";").map { $0.drop(while: \.isWhitespace) }
-    var missing = Set(statements.filter { $0.hasPrefix("CREATE") })
+    let statements = layout.utf8.split(separator: UInt8(ascii: ";")).lazy.map { statement in
+      Substring(statement.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\n") })
+    }
+    var missing = Set(statements.filter { $0.utf8.starts(with: "CREATE".utf8) })
     let texts = database.prepare("SELECT sql FROM sqlite_schema WHERE sql NOT NULL")
     while try texts.step() { missing.remove(texts.text(0)[...]) }
     guard missing.isEmpty else {
