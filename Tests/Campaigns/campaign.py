@@ -72,7 +72,7 @@ class Figures:
 
     def table(self):
         lines = ["| campaign | tried | failed | goal | seed | commit |", "| --- | ---: | ---: | ---: | ---: | --- |"]
-        goals = {slug(row): row.goal for row in ROWS}
+        goals = {slug(row): row.goal for row in ROWS} | {"hostile": 3_600}
         for line in self.lines:
             goal = goals.get(line["row"], 0)
             lines.append(
@@ -152,12 +152,13 @@ def campaign(kind, arguments, figures, commit, deadline):
 
 
 def current_commit():
-    run = subprocess.run(
-        ["git", "-C", ROOT, "describe", "--always", "--dirty", "--abbrev=9", "--exclude=*"],
-        capture_output=True,
-        text=True,
-    )
-    return run.stdout.strip() or "unknown"
+    """The commit of the program's sources; figures that a campaign has written change nothing."""
+
+    def git(*words):
+        return subprocess.run(["git", "-C", ROOT, *words], capture_output=True, text=True).stdout.strip()
+
+    name = git("rev-parse", "--short=9", "HEAD") or "unknown"
+    return name + "-dirty" if git("status", "--porcelain", "--", "Sources") else name
 
 
 def main():
