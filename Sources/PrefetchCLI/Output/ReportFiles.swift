@@ -66,8 +66,16 @@ struct ReportFiles {
     let path =
       destination.path.hasPrefix("+") ? destination.path.dropFirst() : destination.path[...]
     try FolderCreation.make(String(PathText.split(String(path)).folder))
-    var file = try AtomicFile(path: destination.path)
     let previous = previous[destination.path] ?? WrittenMetrics()
+    guard AtomicFile.replaces(destination.path) else {
+      // Runs that append to the same file must not mix their pieces.
+      var whole: [UInt8] = []
+      ReportRendering.write(envelope, as: destination.format, previous: previous) { bytes in
+        unsafe bytes.withUnsafeBytes { unsafe whole.append(contentsOf: $0) }
+      }
+      return try AtomicFile.write(whole, to: destination.path)
+    }
+    var file = try AtomicFile(path: destination.path)
     try ReportRendering.write(envelope, as: destination.format, previous: previous) {
       (bytes) throws(Failure) in try file.write(bytes)
     }
