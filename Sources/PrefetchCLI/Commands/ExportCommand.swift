@@ -50,7 +50,7 @@ struct ExportCommand: Command {
   private static func diagnostic(_ url: String) -> Diagnostic {
     Diagnostic(
       "export.lost",
-      "`\(SafeText.line(Redaction.url(url)))` was left out: its body is lost or damaged",
+      "`\(SafeText.line(Redaction.url(url)))` was left out: its body is lost, damaged or unreadable",
       hint: "`prefetch verify --repair` and a run bring it back"
     )
   }

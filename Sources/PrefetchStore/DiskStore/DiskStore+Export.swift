@@ -3,7 +3,7 @@ package import PrefetchCore
 package struct ExportSummary: Hashable, Sendable {
   package var items = 0
   package var bytes: Int64 = 0
-  /// URLs of items left out because a body is lost or damaged.
+  /// URLs of items and lists left out because a body is lost or damaged.
   package var lost: [String] = []
 }
 
@@ -86,11 +86,17 @@ private struct StoreExport {
     let manifest = try segment.manifest.flatMap { digest throws(Failure) in
       try copy(digest, from: store)
     }
-    if manifest == nil { segment.forgetManifest() }
+    if manifest == nil {
+      if given.manifest != nil { summary.lost.append(given.manifestURL ?? given.key.name) }
+      segment.forgetManifest()
+    }
     var documents: [DocumentRecord] = []
     var bodies: [StagedBody] = []
     for document in segment.documents {
-      guard let body = try copy(document.digest, from: store) else { continue }
+      guard let body = try copy(document.digest, from: store) else {
+        summary.lost.append(document.url)
+        continue
+      }
       documents.append(document)
       bodies.append(body)
     }
