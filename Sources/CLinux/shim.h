@@ -8,6 +8,11 @@ static inline int prefetch_syncfs(int descriptor) {
   extern int syncfs(int);
   return syncfs(descriptor);
 }
+// Begins to write a file's changed pages to the disk, and does not wait for them.
+static inline int prefetch_begin_writeback(int descriptor) {
+  extern int sync_file_range(int, long long, long long, unsigned int);
+  return sync_file_range(descriptor, 0, 0, 2 /* SYNC_FILE_RANGE_WRITE */);
+}
 static inline int prefetch_memfd_create(const char *name, unsigned int flags) {
   extern int memfd_create(const char *, unsigned int);
   return memfd_create(name, flags);

@@ -54,6 +54,19 @@ struct ConnectionWindowTests {
     }
   }
 
+  @Test("A far host gets eight with its first response, a host nearby at most six")
+  func firstResponse() {
+    var window = ConnectionWindow(ceiling: 16, isFixed: false)
+    window.record(bytes: 8_192, responses: 1, latency: .milliseconds(80), at: .seconds(1))
+    #expect(window.limit == 8)
+    // The first response took long for another reason than the distance.
+    for tick in 1...100 {
+      let now = Duration.milliseconds(1_000 + tick * 10)
+      window.record(bytes: 8_192, responses: 1, latency: .milliseconds(2), at: now)
+    }
+    #expect(window.limit == 6)
+  }
+
   @Test("Connections that do not raise the sum are taken back")
   func shared() {
     let host = Host(

@@ -88,6 +88,9 @@ extension BodyFile: RangeSink {
 
   func recordProgress() {
     target?.part?.recordWritten(storedSize) { extent }
+    guard storedSize - writebackSize >= Self.writebackStep else { return }
+    writebackSize = storedSize
+    target?.file?.beginWriteback()
   }
 
   private static let damage = Failure(
@@ -96,4 +99,5 @@ extension BodyFile: RangeSink {
     isTransient: true
   )
   private static let readSize: Int64 = 256 << 10
+  private static let writebackStep: Int64 = 8 << 20
 }

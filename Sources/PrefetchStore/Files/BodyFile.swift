@@ -20,6 +20,8 @@ final class BodyFile: BodySink {
   /// State of a large body, which gives way to smaller ones on a full disk; nil for a small body.
   private(set) var growth: GrowingBody?
   var writtenSize: Int64 = 0
+  /// Bytes in the file when the kernel was last told to write them to the disk.
+  var writebackSize: Int64 = 0
   private var hasMetFullDisk = false
   /// Bytes written before the body ended for lack of free space, see ``FreeSpace``; nil otherwise.
   private var freedSize: Int64?
@@ -62,6 +64,7 @@ final class BodyFile: BodySink {
     isFinished = false
     ahead = nil
     writtenSize = 0
+    writebackSize = 0
     size = 0
     return true
   }

@@ -131,6 +131,11 @@ final class OpenFile: Sendable {
     try SystemCall.require("write to disk", path) { fsync(number) }
   }
 
+  /// Begins to write the file to the disk, so that the flush at its end has little left to do.
+  func beginWriteback() {
+    _ = prefetch_begin_writeback(number)
+  }
+
   private static func write(_ buffer: UnsafeRawBufferPointer, to number: Int32) -> Int32 {
     var rest = unsafe buffer
     while let start = rest.baseAddress, unsafe !rest.isEmpty {

@@ -2,7 +2,9 @@ internal import PrefetchCore
 
 /// Limit of connections to one host that finds itself: more are kept while the sum of rates rises.
 ///
-/// A window doubles, lets the new connections get their first bytes, and compares the rate then.
+/// A window doubles, lets the new connections get their first bytes, and compares the rate then. The
+/// first time it doubles with the first response: until the new connections carry bytes, the rate is
+/// that of the earlier ones.
 struct ConnectionWindow: Sendable {
   /// Limit for a host so near that more connections only share its processors.
   static let nearLimit = 6
@@ -11,6 +13,10 @@ struct ConnectionWindow: Sendable {
   static let responseWeight: Int64 = 8_192
 
   private enum Phase: Sendable {
+    /// Nothing has arrived yet.
+    case waiting
+    /// The first connections are measured while the second ones still connect.
+    case doubling(since: Duration)
     /// New connections may still wait for their first bytes.
     case settling(until: Duration)
     case measuring(since: Duration)
@@ -24,7 +30,7 @@ struct ConnectionWindow: Sendable {
   let isFixed: Bool
   private let least: Int
   private(set) var limit: Int
-  private var phase = Phase.measuring(since: .zero)
+  private var phase = Phase.waiting
   private var leastLatency: Duration?
   /// Limit and rate before the last addition.
   private var before: (limit: Int, rate: Int64)?
@@ -68,10 +74,20 @@ struct ConnectionWindow: Sendable {
     switch phase {
     case .settling(let end), .resting(let end):
       if now >= end { measure(since: now) }
-    case .measuring where leastLatency < Self.nearLatency:
-      limit = max(limit, min(Self.nearLimit, ceiling))
+    case _ where leastLatency < Self.nearLatency:
+      limit = min(Self.nearLimit, ceiling)
       phase = .done
-    case .measuring(since: .zero): measure(since: now)
+    case .waiting where isFull && limit < ceiling:
+      phase = .doubling(since: now)
+      work = 0
+      before = (limit, 0)
+      limit = min(2 * limit, ceiling)
+    case .waiting: measure(since: now)
+    case .doubling(let start):
+      guard now - start >= leastLatency else { break }
+      let rate = rate(over: now - start)
+      before?.rate = rate
+      phase = .settling(until: start + step * 3)
     case .measuring(let start):
       if now - start >= step { conclude(now - start, step, at: now) }
     case .done: break
@@ -93,7 +109,7 @@ struct ConnectionWindow: Sendable {
 
   private mutating func conclude(_ elapsed: Duration, _ step: Duration, at now: Duration) {
     guard isBinding else { return measure(since: now) }
-    let rate = work * 1_000 / max(1, elapsed.milliseconds)
+    let rate = rate(over: elapsed)
     if let before, rate < before.rate + before.rate / 8 {
       limit = before.limit
       return pause(at: now)
@@ -106,6 +122,10 @@ struct ConnectionWindow: Sendable {
     limit = min(2 * limit, ceiling)
     // A connection and its first response take three round trips with TLS, two without.
     phase = .settling(until: now + step * 3)
+  }
+
+  private func rate(over elapsed: Duration) -> Int64 {
+    work * 1_000 / max(1, elapsed.milliseconds)
   }
 
   private mutating func pause(at now: Duration) {
