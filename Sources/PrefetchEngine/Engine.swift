@@ -269,7 +269,7 @@ package struct Engine {
       }
       let size = preparation.digest.flatMap { (try? store.intactObject($0)) ?? nil }
       var reply = Prepared(item: preparation.item, stored: stored, adoptedSize: size)
-      reply.found = size == nil ? find(preparation) : nil
+      if size == nil { find(preparation, &reply) }
       reply.isClaimed = isClaimed
       if isClaimed == true, let url = preparation.claimed {
         reply.partial = (try? store.partial(url)) ?? nil
@@ -279,11 +279,16 @@ package struct Engine {
     return .prepared(prepared)
   }
 
-  private func find(_ preparation: Preparation) -> FoundBody? {
-    var found: FoundBody?
-    if let file = preparation.adoptable { found = (try? adopter?.adopt(file)) ?? nil }
-    guard found?.digest == nil, !preparation.lost.isEmpty else { return found }
-    return ((try? store.lostBody(preparation.lost)) ?? nil) ?? found
+  private func find(_ preparation: Preparation, _ reply: inout Prepared) {
+    do throws(Failure) {
+      if let file = preparation.adoptable { reply.found = try adopter?.adopt(file) }
+    } catch {
+      reply.adoptionFailure = error
+    }
+    guard reply.found?.digest == nil, !preparation.lost.isEmpty,
+      let body = (try? store.lostBody(preparation.lost)) ?? nil
+    else { return }
+    reply.found = body
   }
 
   /// Unknown free space is not an error here; the commit will fail if there is none.

@@ -145,6 +145,10 @@ extension Dispatcher {
         leaveWire(.item(item))
         return adopt(item, digest, size: found.size, found)
       }
+      if let failure = preparation.adoptionFailure, failure.code != .cancelled {
+        leaveWire(.item(item))
+        return fail(item, failure)
+      }
       if awaitsAdoption(item) {
         // The user's file has changed since the HEAD.
         work.record = nil

@@ -111,6 +111,8 @@ package struct Prepared: Sendable {
   /// Size of the stored body with the declared digest; nil if there is none.
   package var adoptedSize: Int64?
   package var found: FoundBody?
+  /// Why the user's file could not be read; publishing would call it a file of others.
+  package var adoptionFailure: Failure?
   package var isClaimed: Bool?
   package var partial: PartialBody?
 

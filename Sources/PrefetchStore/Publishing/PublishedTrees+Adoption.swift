@@ -55,7 +55,9 @@ package struct AdoptionLook: FileAdopter {
     let (path, leaf) = PathText.split(wanted.name)
     var folder = root
     for name in path.isEmpty ? [] : PathText.components(of: path) {
-      guard let next = try folder.folder(String(name)) else { return nil }
+      guard try folder.status(of: String(name))?.kind == .folder,
+        let next = try folder.folder(String(name))
+      else { return nil }
       folder = next
     }
     guard let status = try folder.status(of: leaf), status.isAdoptable else { return nil }

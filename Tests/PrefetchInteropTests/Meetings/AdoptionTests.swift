@@ -75,6 +75,32 @@ struct AdoptionTests {
     #expect(try home.run("verify").status == 0)
   }
 
+  @Test(
+    "A file that cannot be read ends the run with 74 and is named",
+    .enabled(if: geteuid() == 0, "needs root, to become another user"),
+    arguments: ["run", "plan"]
+  )
+  func unreadable(command: String) throws {
+    configure(home, cache: "")
+    try put(mode: 0o200)
+    try #require(home.tool("chown", "-R", "65534:65534", home.folder.path).status == 0)
+    func ask(_ words: String...) throws -> ProgramRun {
+      try home.tool(
+        "setpriv",
+        ["--reuid=65534", "--regid=65534", "--clear-groups", #require(Binary.path)] + words
+      )
+    }
+    let run = try ask(command)
+    #expect(run.status == 74, "\(run)")
+    let words = "cannot open `\(home.path("tree/a"))`: Permission denied"
+    #expect((command == "plan" ? run.output : run.errors).contains(words), "\(run)")
+    #expect(ground.drainRequests().isEmpty, "\(run)")
+    try #require(unsafe chmod(home.path("tree/a"), 0o600) == 0)
+    #expect(try ask("run").status == 0)
+    #expect(ground.drainRequests().isEmpty)
+    #expect(try status().st_nlink == 2)
+  }
+
   @Test("A file in the tree is adopted before the second tier or the origin gets a request")
   func tier() throws {
     let remote =
