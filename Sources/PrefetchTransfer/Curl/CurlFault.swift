@@ -31,6 +31,9 @@ extension CurlFault {
     let host = url.authority
     // Other end of the connection: the proxy where there is one, so that the server is not blamed.
     let peer = proxy.map { "the proxy `\($0)`" } ?? "`\(host)`"
+    let isAtProxy =
+      phase == .connecting && proxyStatus == 0 && proxy != nil
+      && ProxyChoice(settings.proxy, scheme: url.scheme).isEncrypted
     switch code {
     case CURLE_COULDNT_RESOLVE_HOST:
       return transient(.dns, "the name `\(url.host)` could not be looked up")
@@ -45,10 +48,12 @@ extension CurlFault {
       return timeoutFailure(host, peer, settings)
     case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_CLIENTCERT, CURLE_SSL_CERTPROBLEM,
       CURLE_SSL_ENGINE_INITFAILED, CURLE_USE_SSL_FAILED:
-      return transient(.tls, "no TLS connection to `\(host)`\(reason)")
+      return transient(.tls, "no TLS connection to \(isAtProxy ? peer : "`\(host)`")\(reason)")
     case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS,
       CURLE_SSL_CRL_BADFILE:
-      return Self.untrusted(host, reason)
+      return isAtProxy
+        ? Self.untrusted(peer, reason, authority: "this machine has to trust its authority")
+        : Self.untrusted("`\(host)`", reason)
     case CURLE_SSL_CACERT_BADFILE:
       return Failure(.certificate, "the trusted certificates could not be read\(reason)")
     case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
@@ -96,14 +101,18 @@ extension CurlFault {
     detail.isEmpty ? "" : ": \(detail)"
   }
 
-  static func untrusted(_ host: String, _ reason: String) -> Failure {
+  static func untrusted(
+    _ peer: String,
+    _ reason: String,
+    authority: String = "a private authority goes into `tls.ca_file`"
+  ) -> Failure {
     let isAboutTime = reason.contains("expired") || reason.contains("not yet valid")
     let isAboutIssuer = ["issuer", "self-signed", "self signed"].contains { reason.contains($0) }
     let hint =
       isAboutTime
       ? "; if it should be, check this machine's clock"
-      : isAboutIssuer ? "; a private authority goes into `tls.ca_file`" : ""
-    return Failure(.certificate, "the certificate of `\(host)` is not trusted\(reason)\(hint)")
+      : isAboutIssuer ? "; \(authority)" : ""
+    return Failure(.certificate, "the certificate of \(peer) is not trusted\(reason)\(hint)")
   }
 
   private func connectFailure(_ peer: String) -> Failure {

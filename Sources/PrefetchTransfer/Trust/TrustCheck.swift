@@ -27,7 +27,7 @@ struct TrustCheck {
       let words = unsafe String(
         cString: X509_verify_cert_error_string(Int(X509_STORE_CTX_get_error(store)))
       )
-      refusal = CurlFault.untrusted(host, ": \(words)")
+      refusal = CurlFault.untrusted("`\(host)`", ": \(words)")
       return false
     }
     guard let chain = unsafe VerifiedChain(store) else { return false }

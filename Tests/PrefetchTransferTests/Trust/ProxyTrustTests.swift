@@ -101,8 +101,33 @@ struct ProxyTrustTests {
     let bench = try bench(proxy, isEncrypted: true)
     let failure = try bench.failure(of: bench.request(try origin.url()))
     #expect(failure.code == .certificate, "\(failure.message)")
+    let name = "the certificate of the proxy `127.0.0.1:\(proxy.port)` is not trusted"
+    #expect(failure.message.hasPrefix(name), "\(failure.message)")
+    #expect(!failure.message.contains("tls.ca_file"), "\(failure.message)")
     #expect(proxy.record.bytes == 0)
     #expect(origin.record.connections == 0)
+  }
+
+  @Test(
+    "HTTP/2 is negotiated with the origin, however the proxy speaks",
+    .enabled(if: TLSServer.canSpeakHTTP2, "needs a library for HTTP/2"),
+    arguments: [false, true]
+  )
+  func versions(isEncrypted: Bool) throws {
+    let proxy = try proxy(isEncrypted: isEncrypted)
+    let bench = try bench(proxy, isEncrypted: isEncrypted)
+    for speaksHTTP2 in [true, false] {
+      var options = TLSServer.Options(try ground.leaf(key: key))
+      options.speaksHTTP2 = speaksHTTP2
+      let server = try TLSServer(options)
+      let result = try bench.result(of: bench.request(try server.url()))
+      #expect(try result.outcome.get().status == 200)
+      #expect(result.figures.version == (speaksHTTP2 ? .http2 : .http11))
+      options.speaksHTTP2 = false
+      options.script = { _ in .raw("HTTP/2 200 OK\r\nContent-Length: 5\r\n\r\nhello") }
+      let pretender = try TLSServer(options)
+      #expect(try bench.failure(of: bench.request(try pretender.url())).code == .badResponse)
+    }
   }
 
   @Test("An untrusted origin behind a proxy is refused", arguments: [false, true])
