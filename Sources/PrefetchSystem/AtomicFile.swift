@@ -121,8 +121,10 @@ package struct AtomicFile: ~Copyable {
       do throws(SystemFault) {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
         let descriptor = try FileDescriptor(opening: temporary, flags, mode: 0o666)
-        // The lock keeps other processes from removing the file as a leftover.
-        flock(descriptor.number, LOCK_EX | LOCK_NB)
+        if isLost(descriptor), attempt < 100 {
+          attempt += 1
+          continue
+        }
         keepMode(of: target, on: descriptor.number)
         return descriptor
       } catch  where error.number == EEXIST && attempt < 100 {
@@ -131,13 +133,18 @@ package struct AtomicFile: ~Copyable {
     }
   }
 
-  /// Removes files of killed processes; a live process of another container holds its file's lock.
+  /// Locks a new file, so that no other process removes it as a leftover, unless one was faster.
+  private static func isLost(_ file: borrowing FileDescriptor) -> Bool {
+    if flock(file.number, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK { return true }
+    var status = stat()
+    return unsafe fstat(file.number, &status) == 0 && status.st_nlink == 0
+  }
+
+  /// Removes files of killed processes; a living one holds its file's lock.
   private static func removeLeftovers(_ prefix: String, in folder: String) {
     for name in FolderListing.names(folder) where name.hasPrefix(prefix) {
       let parts = name.dropFirst(prefix.count).split(separator: "-", maxSplits: 1)
-      guard parts.count == 2, let maker = pid_t(parts[0]), Int(parts[1]) != nil,
-        kill(maker, 0) != 0, errno == ESRCH
-      else { continue }
+      guard parts.count == 2, pid_t(parts[0]) != nil, Int(parts[1]) != nil else { continue }
       let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
       var status = stat()
       guard let file = try? FileDescriptor(opening: "\(folder)/\(name)", flags),

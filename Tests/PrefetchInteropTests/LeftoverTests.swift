@@ -37,6 +37,8 @@ struct LeftoverTests {
     let dead = try deadProcess()
     let left = [
       home.path(".last.json.\(dead)-0"), home.path(".out.\(dead)-3"),
+      // The number of a living process that did not make the file.
+      home.path(".last.json.1-0"),
       "\(home.cache)/index.sqlite.new-\(dead)-abc",
       "\(home.cache)/index.sqlite.new-\(dead)-abc-wal",
       "\(home.state)/state.sqlite.new-\(dead)-abc",
@@ -45,10 +47,13 @@ struct LeftoverTests {
       "\(home.state)/state.sqlite.new-\(getpid()).1-abc",
     ]
     let others = [
-      home.path(".last.json.bak"), home.path(".last.json.1-0"), home.path(".out.\(dead)-x"),
+      home.path(".last.json.bak"), home.path(".last.json.1-1"), home.path(".out.\(dead)-x"),
       "\(home.cache)/index.sqlite.new-\(getpid())-abc",
     ]
     for path in left + others { FileTree.write(Array("x".utf8), to: path) }
+    let file = unsafe open(home.path(".last.json.1-1"), O_RDONLY)
+    defer { close(file) }
+    try #require(flock(file, LOCK_EX | LOCK_NB) == 0)
     #expect(try home.run("get", server.address("/1"), "-o", "out", "-q").status == 0)
     #expect(try home.run("run", "-q").status == 0)
     for path in left { #expect(!FileTree.exists(path), "\(path)") }

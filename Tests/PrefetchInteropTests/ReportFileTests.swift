@@ -81,6 +81,28 @@ struct ReportFileTests {
     return json
   }
 
+  @Test("Reports that several runs append to one file at once stay whole")
+  func appendedTogether() throws {
+    configure((0..<600).map { "/\($0)" })
+    let runs = try home.shell(
+      """
+      for i in 1 2 3 4 5 6 7 8; do
+        $prefetch run -q --offline --items all --cache-dir c$i --state-dir s$i \\
+          --report json=+all.json >/dev/null 2>&1 &
+      done
+      wait
+      """
+    )
+    try #require(runs.status == 0, "\(runs)")
+    let lines = try #require(home.read("all.json")).split(separator: "\n")
+    let reports = lines.split(separator: "}")
+    #expect(reports.count == 8)
+    for report in reports {
+      let text = report.joined(separator: "\n") + "\n}"
+      #expect(try Node(json: text).list("items").count == 600)
+    }
+  }
+
   @Test("Report files are written for an invalid configuration, also those that it names")
   func invalidConfiguration() throws {
     configure(more: "report: { files: { json: own.json } }\nsgements: []")

@@ -21,7 +21,7 @@ package struct CacheUser: Hashable, Sendable {
     let users = names.compactMap { name in
       pid_t(name).flatMap { $0 == getpid() ? nil : read(name, process: $0, in: folder) }
     }
-    let living = users.filter { isAlive($0.process) }.sorted { $0.start < $1.start }
+    let living = users.sorted { $0.start < $1.start }
     let stopped = living.filter(\.isStopped)
     return stopped.isEmpty ? living : stopped
   }
@@ -47,12 +47,14 @@ package struct CacheUser: Hashable, Sendable {
     return text[end...].dropFirst(2).first == "T"
   }
 
-  fileprivate static func isAlive(_ process: pid_t) -> Bool {
-    kill(process, 0) == 0 || errno == EPERM
+  /// Whether the process lives that wrote the file; its number may be another process's by now.
+  fileprivate static func isInUse(_ file: OpenFile) -> Bool {
+    flock(file.number, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
   }
 
   private static func read(_ name: String, process: pid_t, in folder: Folder) -> CacheUser? {
-    guard let file = try? folder.open(name, O_RDONLY | O_NONBLOCK) else { return nil }
+    guard let file = try? folder.open(name, O_RDONLY | O_NONBLOCK), isInUse(file)
+    else { return nil }
     let words = text(of: file).split(separator: " ", maxSplits: 1)
     guard let start = words.first.flatMap({ Int64($0) }) else { return nil }
     return CacheUser(
@@ -69,40 +71,59 @@ package struct CacheUser: Hashable, Sendable {
   }
 }
 
-/// File that names this process while it may change a cache.
+/// File that names this process while it may change a cache, locked until it ends.
 final class CacheUserFile {
   /// Folder of these files; nil when it cannot be made, so that messages name no process.
   let folder: Folder?
-  private let name = String(getpid())
   private let key: String
-  /// Number of this process's open stores per folder; the last one removes the file.
-  private static let users = Mutex<[String: Int]>([:])
+
+  private struct Use {
+    var file: OpenFile?
+    var stores = 0
+  }
+
+  /// A process that was forked has another number than its parent.
+  private static var name: String { String(getpid()) }
+  /// Files of this process by folder; its last store removes the file.
+  private static let uses = Mutex<[String: Use]>([:])
 
   init(in locks: Folder) {
-    Self.users.withLock { $0[locks.path, default: 0] += 1 }
+    let folder = (try? locks.makingFolder(CacheLayout.usersName))?.0
+    self.folder = folder
     key = locks.path
-    folder = (try? locks.makingFolder(CacheLayout.usersName))?.0
-    guard let file = try? folder?.open(name, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644) else {
-      return
+    Self.uses.withLock { uses in
+      var use = uses[locks.path] ?? Use(file: folder.flatMap(Self.makeFile))
+      use.stores += 1
+      uses[locks.path] = use
     }
-    let text = Array("\(RunLock.now) \(CacheUser.command)\n".utf8)
-    try? file.write(unsafe text.span.bytes)
   }
 
   deinit {
-    let isLast = Self.users.withLock { users in
-      users[key, default: 1] -= 1
-      guard users[key] == 0 else { return false }
-      users[key] = nil
+    let isLast = Self.uses.withLock { uses in
+      uses[key]?.stores -= 1
+      guard uses[key]?.stores == 0 else { return false }
+      uses[key] = nil
       return true
     }
-    if isLast { _ = try? folder?.remove(name) }
+    if isLast { _ = try? folder?.remove(Self.name) }
+  }
+
+  private static func makeFile(in folder: Folder) -> OpenFile? {
+    guard let file = try? folder.open(name, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644) else {
+      return nil
+    }
+    flock(file.number, LOCK_EX | LOCK_NB)
+    let text = Array("\(RunLock.now) \(CacheUser.command)\n".utf8)
+    try? file.write(unsafe text.span.bytes)
+    return file
   }
 
   func tidy() {
     guard let folder else { return }
     for name in (try? folder.names()) ?? [] {
-      guard let process = pid_t(name), !CacheUser.isAlive(process) else { continue }
+      guard pid_t(name) != nil, let file = try? folder.open(name, O_RDONLY | O_NONBLOCK),
+        !CacheUser.isInUse(file)
+      else { continue }
       _ = try? folder.remove(name)
     }
   }
