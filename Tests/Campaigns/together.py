@@ -126,8 +126,8 @@ class Ground(Scenario):
         for process, arguments, statuses in started:
             if arguments[0] == "serve":
                 # Its clients have read what they wanted, or it is gone.
-                for watcher in watchers:
-                    watcher[0].join(30)
+                for _, reading, _, _ in watchers:
+                    reading.join(30)
                 if process.poll() is None:
                     process.send_signal(signal.SIGTERM)
             run = self.home.finish(process, arguments)
@@ -138,8 +138,9 @@ class Ground(Scenario):
                 body, url = read(arguments[-2]), arguments[-1]
                 if body is None or digest(body) not in self.known()[url]:
                     faults.append(f"{run} printed a wrong body")
-        for _, wrong in watchers:
-            faults += wrong
+        for process, _, wrong, cuts in watchers:
+            # A server that was told to end breaks off what it sends.
+            faults += wrong + (cuts if process.pid not in hit else [])
         names = [" ".join(words[:2]) for words, _ in chosen]
         expect(not faults, f"{names}: " + "; ".join(faults))
         for name in os.listdir(self.home.work):
@@ -170,8 +171,8 @@ class Ground(Scenario):
         return hit
 
     def watch(self, process, name):
-        """Reads an item from a server until it is gone, and collects what was wrong."""
-        wrong = []
+        """Reads an item from a server until it is gone, and collects wrong bodies and cut ones."""
+        wrong, cuts = [], []
 
         def read_items():
             line = process.stdout.readline().decode().strip()
@@ -185,16 +186,14 @@ class Ground(Scenario):
                 except OSError:
                     continue
                 except Exception as error:
-                    # A transfer that is cut, as its server may have been killed.
-                    if process.poll() is None:
-                        wrong.append(f"serve: {error!r}")
+                    cuts.append(f"serve: {error!r}")
                     continue
                 if digest(body) not in self.known()[self.origin.url("/" + name)]:
                     wrong.append(f"serve gave a wrong body of {name}")
 
         thread = threading.Thread(target=read_items, daemon=True)
         thread.start()
-        return thread, wrong
+        return process, thread, wrong, cuts
 
     def check_settled(self):
         """Afterwards everything is right with one run of each."""

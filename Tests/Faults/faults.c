@@ -5,7 +5,7 @@
 //   FAULT_AT      number of the call, from 1; 0 or absent only counts
 //   FAULT_KIND    `kill` (SIGKILL before the call; a write first writes half of its bytes)
 //                 or the number of the error that the call returns, or `half` (a read or write
-//                 moves half of its bytes)
+//                 moves half of its bytes, and one of a single byte is interrupted)
 //   FAULT_FOR     number of calls that fail, from the n-th on; 1 by default
 //   FAULT_CALLS   names of the calls to count, separated by blanks; by default those that change
 //                 or read files or use the network (`usual` below); `read_stream` and
@@ -93,7 +93,8 @@ __attribute__((constructor)) static void begin(void) {
   tally_path = getenv("FAULT_TALLY");
   dies = kind == NULL || strcmp(kind, "kill") == 0;
   halves = kind != NULL && strcmp(kind, "half") == 0;
-  if (!dies) number = atoi(kind);
+  // One byte has no half: such a call is interrupted.
+  if (!dies) number = halves ? EINTR : atoi(kind);
   if (length != NULL) span = atol(length);
   // Counting starts here, after the loader has opened its own files.
   if (place != NULL) at = atol(place);

@@ -161,6 +161,9 @@ struct VerifyCommand: Command {
         case .missing: Self.missing(damage.path)
         case .changed: "was changed in its place after it was published"
         case .foreign: "is not the file that was published; move it away to have the item there"
+        case .unreadable:
+          "was not checked: \(damage.reason ?? "it cannot be read"); let its owner read it, or "
+            + "delete it to have it made again"
         }
       return Diagnostic(
         "publish.\(damage.problem.rawValue)",
@@ -211,9 +214,9 @@ struct VerifyCommand: Command {
     text += "; \(Amounts.count(Int64(trees.checked), "published file")) looked at, "
     text += "\(trees.badCount) not as published"
     guard options.repairs else { return text }
-    let foreign = trees.bad.count { $0.problem == .foreign }
-    if foreign == 0, trees.badCount > 0 { return text + ", which the next run makes again" }
-    let mended = trees.badCount - foreign
+    let staying = trees.bad.count { [.foreign, .unreadable].contains($0.problem) }
+    if staying == 0, trees.badCount > 0 { return text + ", which the next run makes again" }
+    let mended = trees.badCount - staying
     return mended > 0 ? text + ", \(mended) of which the next run makes again" : text
   }
 

@@ -45,6 +45,7 @@ struct ChangedTrees {
       "`prefetch verify --repair` drops changed files, and the next run makes them again"
     ),
     (.foreign, "replaced by another file", "move away what replaced a published file"),
+    (.unreadable, "unreadable", "let their owner read the files, or delete them"),
   ]
 
   var names: [String] { Set(segments.keys).union(unread.keys).union(gone.keys).sorted() }

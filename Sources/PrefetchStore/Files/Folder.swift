@@ -183,11 +183,16 @@ final class Folder: Sendable {
   }
 
   /// Returns the text of a symbolic link; nil for any other file.
-  func target(of name: String) -> String? {
+  func target(of name: String) throws(Failure) -> String? {
     var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
-    let count = unsafe buffer.withUnsafeMutableBytes { bytes in
-      guard let start = bytes.baseAddress else { return 0 }
-      return unsafe readlinkat(number, name, start, bytes.count)
+    let count = SystemCall.count {
+      unsafe buffer.withUnsafeMutableBytes { bytes in
+        guard let start = bytes.baseAddress else { return 0 }
+        return unsafe readlinkat(number, name, start, bytes.count)
+      }
+    }
+    if count < 0, ![-Int(EINVAL), -Int(ENOENT)].contains(count) {
+      throw .system(Int32(-count), "read the link", path(of: name))
     }
     return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
   }

@@ -20,8 +20,8 @@ extension PublishedTrees {
       switch try reusableTree(for: plan, among: trees, location, publication, generations, &outcome)
       {
       case .tree(let tree):
-        guard location.linkedGeneration != tree.generation || plan.isThorough else { return }
-        outcome.isSwitched = location.linkedGeneration != tree.generation
+        outcome.isSwitched = try location.linkedGeneration != tree.generation
+        guard outcome.isSwitched || plan.isThorough else { return }
         try stand(tree.generation, location, generations, &publication)
         outcome.generation = tree.generation
         return try prune(publication, plan.rules, generations)
@@ -53,7 +53,7 @@ extension PublishedTrees {
     _ publication: inout TreeRecord.Publication,
     _ trees: [TreeRecord.Tree]
   ) throws(Failure) {
-    guard let linked = location.linkedGeneration, linked != publication.current else { return }
+    guard let linked = try location.linkedGeneration, linked != publication.current else { return }
     guard trees.contains(where: { $0.generation == linked && $0.mark != nil }) else { return }
     publication.current = linked
     try record.set(publication)
@@ -74,10 +74,11 @@ extension PublishedTrees {
     _ outcome: inout TreeOutcome
   ) throws(Failure) -> Found? {
     let mark = plan.mark ^ (try dates(of: plan).mark)
+    let linked = try location.linkedGeneration
     for var tree in trees.reversed() where tree.mark == mark {
       guard let root = try generations.folder(String(tree.generation)) else { continue }
       let isLinked =
-        tree.generation == publication.current && location.linkedGeneration == tree.generation
+        tree.generation == publication.current && linked == tree.generation
       let times = try TreeFolderTimes(of: tree, in: root, record)
       if isLinked, !plan.isThorough, !plan.hasFreshBodies, times.changed.isEmpty {
         return .tree(tree)
@@ -178,7 +179,7 @@ extension PublishedTrees {
     _ publication: inout TreeRecord.Publication,
     isHeld: Bool = false
   ) throws(Failure) {
-    if location.linkedGeneration != generation {
+    if try location.linkedGeneration != generation {
       try location.stand(generation, generations)
       // Earlier generations may be removed only when no reader can be led there again.
       if isDurable { try location.parent.synchronize() }
@@ -246,11 +247,12 @@ extension PublishedTrees {
     let folders = TreeFolders(root, record: record, tree: earlier)
     let bodies = TreeBodies(objects: objects)
     _ = try folders.eachChange(isCancelled, isSound: bodies.isSoundLink) {
-      (row, _) throws(Failure) in
-      throw Failure(
-        .failed,
-        "`\(root.path(of: row.path))` is not as it was published, so that generation is not used again"
-      )
+      (row, _, failure) throws(Failure) in
+      throw failure
+        ?? Failure(
+          .failed,
+          "`\(root.path(of: row.path))` is not as it was published, so that generation is not used again"
+        )
     }
     // Held first: after a kill in between, the next run must not switch forward.
     publication.isHeld = true

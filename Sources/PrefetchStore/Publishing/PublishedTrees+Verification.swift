@@ -8,11 +8,14 @@ package struct TreeInspection: Hashable, Sendable {
       case changed
       /// Another file, or something that is no file, is in its place.
       case foreign
+      case unreadable
     }
 
     package var segment: String
     package var path: String
     package var problem: Problem
+    /// Why the file could not be read.
+    package var reason: String?
     /// Whether the stored body of the file is damaged or missing too.
     package var hasDamagedBody = false
   }
@@ -215,7 +218,9 @@ extension TreeInspection {
         try body(tree, Finding(problem: .missing))
         continue
       }
-      if depth != .bytes, tree.generation > 0, location.linkedGeneration != tree.generation {
+      if depth != .bytes, tree.generation > 0,
+        try location.linkedGeneration != tree.generation
+      {
         bad.append(Damage(segment: found.key.name, path: found.folder, problem: .missing))
         continue
       }
@@ -235,18 +240,25 @@ extension TreeInspection {
           isCancelled,
           isSound: bodies.isSoundLink
         ) {
-          (row, spot) throws(Failure) in
+          (row, spot, failure) throws(Failure) in
           // A run that was killed while it removed files has not forgotten them yet.
           if row.isLeaving, spot == nil { return }
           let isOwn = part.number == tree.number
           let problem: Damage.Problem =
-            if let spot { isOwn && spot.isFile(of: row) ? .changed : .foreign } else { .missing }
+            if failure != nil {
+              .unreadable
+            } else if let spot {
+              isOwn && spot.isFile(of: row) ? .changed : .foreign
+            } else {
+              .missing
+            }
           if problem == .missing { missingCount += 1 }
           bad.append(
             Damage(
               segment: found.key.name,
               path: root.path(of: row.path),
               problem: problem,
+              reason: failure?.message,
               hasDamagedBody: bodies.damaged.contains(row.digest)
             )
           )

@@ -74,7 +74,7 @@ package final class PublishedTrees: TreePublisher, FileAdopter {
     let tree = try record.trees(of: publication).first { $0.generation == generation }
     guard let tree, tree.mark != nil else { return nil }
     outcome.generation = publication.current
-    if rules.isAtomic, location.linkedGeneration != generation { return nil }
+    if rules.isAtomic, try location.linkedGeneration != generation { return nil }
     guard let root = try? location.root(of: generation) else { return nil }
     if record.isCopied { return try record.isComplete(tree, in: root) ? outcome : nil }
     if rules.isAtomic { return outcome }

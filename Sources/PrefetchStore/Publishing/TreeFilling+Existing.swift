@@ -82,7 +82,7 @@ extension TreeFilling {
     // A hard link to the object was published, though a lost record does not say so.
     if source.isLink(spot.status, to: file.content) { return try adopt(spot, file, digest, rows) }
     do throws(Failure) {
-      if case .link(let target) = file.content, spot.folder.target(of: spot.leaf) == target {
+      if case .link(let target) = file.content, try spot.folder.target(of: spot.leaf) == target {
         try record.remove(rows.map(\.number))
         guard plan.rules.adopts else { return try recordForeign(file, digest, spot) }
         let identity = FileIdentity.content(size: target.utf8.count)

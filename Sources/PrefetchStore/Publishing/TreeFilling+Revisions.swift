@@ -78,7 +78,7 @@ extension TreeFilling {
     }
     for row in linked {
       guard let spot = try folders.spot(of: row),
-        let target = spot.folder.target(of: spot.leaf)
+        let target = try spot.folder.target(of: spot.leaf)
       else { continue }
       kept.blobs.insert("\(layout.blobs)/\(PathText.split(target).leaf)")
     }

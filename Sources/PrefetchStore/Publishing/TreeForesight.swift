@@ -163,7 +163,7 @@ private struct TreeForesightLook {
     }
     if status.kind == .folder, try isOurs(folder: file.name) { return }
     if source?.isLink(status, to: file.content) == true { return }
-    if case .link(let target) = file.content, folder.target(of: leaf) == target { return }
+    if case .link(let target) = file.content, try folder.target(of: leaf) == target { return }
     guard status.kind == .file else { throw TreeFilling.noFile(spot) }
     switch try hasBytes(of: file.content, spot) {
     case true?: break

@@ -40,7 +40,7 @@ struct TreeLocation {
   /// Throws where the name of the folder is taken by a link, which is never followed.
   func checkRoot() throws(Failure) {
     if try parent.status(of: name)?.kind == .link {
-      if let generation = linkedGeneration {
+      if let generation = try linkedGeneration {
         throw Failure(
           .disk,
           "`\(path)` is the link of an atomic tree to its generation \(generation); "
@@ -74,15 +74,11 @@ struct TreeLocation {
 
   /// Generation that the link points to; nil for anything else at that name.
   var linkedGeneration: Int? {
-    var buffer = [UInt8](repeating: 0, count: 512)
-    let count = unsafe buffer.withUnsafeMutableBytes { bytes in
-      guard let start = bytes.baseAddress else { return 0 }
-      return unsafe readlinkat(parent.number, name, start, bytes.count)
+    get throws(Failure) {
+      guard let target = try parent.target(of: name), target.hasPrefix(generationsName + "/")
+      else { return nil }
+      return Int(target.dropFirst(generationsName.count + 1))
     }
-    guard count > 0 else { return nil }
-    let target = String(decoding: buffer[..<count], as: UTF8.self)
-    guard target.hasPrefix(generationsName + "/") else { return nil }
-    return Int(target.dropFirst(generationsName.count + 1))
   }
 
   /// Throws where the name of an atomic tree is taken by something that a switch would not replace.
@@ -92,7 +88,7 @@ struct TreeLocation {
       guard try parent.folder(name)?.names().isEmpty ?? true else {
         throw foreign(Self.filledFolder)
       }
-    } else if status.kind != .link || linkedGeneration == nil {
+    } else if try linkedGeneration == nil {
       throw foreign("not prefetch's")
     }
   }
@@ -103,7 +99,7 @@ struct TreeLocation {
         guard (try? parent.removeFolder(name)) != nil else {
           throw foreign(Self.filledFolder)
         }
-      } else if status.kind != .link || linkedGeneration == nil {
+      } else if try linkedGeneration == nil {
         throw foreign("not prefetch's")
       }
     }

@@ -26,7 +26,8 @@ struct TreeSpot {
   /// Whether a link has the text, or a small file the bytes, of a digest.
   private func holds(_ digest: ContentDigest) -> Bool {
     switch status.kind {
-    case .link: folder.target(of: leaf).map { SHA256.digest(of: Array($0.utf8)) } == digest
+    case .link:
+      ((try? folder.target(of: leaf)) ?? nil).map { SHA256.digest(of: Array($0.utf8)) } == digest
     case .file: (try? mayHold(digest) { false }) ?? false
     case .folder, .other: false
     }
@@ -42,7 +43,8 @@ extension TreeFolders {
     return TreeSpot(folder: folder, leaf: leaf, status: status)
   }
 
-  /// Calls `body` for each missing or changed file; hard links to intact bodies are not hashed.
+  /// Calls `body` for each missing, changed or unreadable file, for the last with the reason; hard links
+  /// to intact bodies are not hashed.
   ///
   /// `changed` are the folders to look into, nil for all.
   func eachChange(
@@ -50,7 +52,7 @@ extension TreeFolders {
     readsFiles: Bool = true,
     _ isCancelled: () -> Bool,
     isSound: (ContentDigest, FileStatus) -> Bool,
-    _ body: (TreeRecord.Row, TreeSpot?) throws(Failure) -> Void
+    _ body: (TreeRecord.Row, TreeSpot?, Failure?) throws(Failure) -> Void
   ) throws(Failure) -> Int {
     // Files of another folder than the recorded one were restored, and count by their bytes.
     let inode = try root.status().inode
@@ -73,20 +75,26 @@ extension TreeFolders {
           // Other programs may move the switch of a tree.
           if spot.status.kind == .file || spot.isFile(of: row) { continue }
         } else if let spot, spot.status.kind == .file {
-          if spot.identity == row.identity {
-            guard readsFiles else { continue }
-            if spot.status.linkCount > 1, isSound(row.digest, spot.status) { continue }
-            if try spot.mayHold(row.digest, isCancelled) { continue }
-          } else if isCopied || spot.hasTime(of: row),
-            try readsFiles
-              ? spot.isCopy(of: row, isCancelled) : spot.status.size == row.identity.size
-          {
+          let isSame = spot.identity == row.identity
+          let mayBeCopy =
+            (isCopied || spot.hasTime(of: row)) && spot.status.size == row.identity.size
+          if readsFiles, isSame, spot.status.linkCount > 1, isSound(row.digest, spot.status) {
             continue
-          } else if try isOfOtherRow(spot, row) {
+          }
+          var content = TreeSpot.Content.other
+          if isSame || mayBeCopy {
+            content = readsFiles ? try spot.content(row.digest, isCancelled) : .body
+          }
+          switch content {
+          case .body: continue
+          case .other where !isSame: if try isOfOtherRow(spot, row) { continue }
+          case .other: break
+          case .unreadable(let failure):
+            try body(row, spot, failure)
             continue
           }
         }
-        try body(row, spot)
+        try body(row, spot, nil)
       }
     }
   }
@@ -115,12 +123,26 @@ extension TreeSpot {
     _ digest: ContentDigest,
     _ isCancelled: () -> Bool
   ) throws(Failure) -> Bool {
+    if case .other = try content(digest, isCancelled) { false } else { true }
+  }
+
+  fileprivate enum Content {
+    case body
+    case other
+    case unreadable(Failure)
+  }
+
+  /// Compares the file with a body; one that has just gone counts as equal.
+  fileprivate func content(
+    _ digest: ContentDigest,
+    _ isCancelled: () -> Bool
+  ) throws(Failure) -> Content {
     do throws(Failure) {
-      guard let file = try ObjectFolder.open(leaf, in: folder) else { return true }
-      return try ObjectFolder.digest(of: file, isCancelled: isCancelled) == digest
+      guard let file = try ObjectFolder.open(leaf, in: folder) else { return .body }
+      return try ObjectFolder.digest(of: file, isCancelled: isCancelled) == digest ? .body : .other
     } catch {
       if error.code == .cancelled { throw error }
-      return true
+      return .unreadable(error)
     }
   }
 }

@@ -83,20 +83,15 @@ struct AdoptionTests {
   func unreadable(command: String) throws {
     configure(home, cache: "")
     try put(mode: 0o200)
-    try #require(home.tool("chown", "-R", "65534:65534", home.folder.path).status == 0)
-    func ask(_ words: String...) throws -> ProgramRun {
-      try home.tool(
-        "setpriv",
-        ["--reuid=65534", "--regid=65534", "--clear-groups", #require(Binary.path)] + words
-      )
-    }
-    let run = try ask(command)
+    var home = home
+    try home.give(to: 65_534)
+    let run = try home.run(command)
     #expect(run.status == 74, "\(run)")
     let words = "cannot open `\(home.path("tree/a"))`: Permission denied"
     #expect((command == "plan" ? run.output : run.errors).contains(words), "\(run)")
     #expect(ground.drainRequests().isEmpty, "\(run)")
     try #require(unsafe chmod(home.path("tree/a"), 0o600) == 0)
-    #expect(try ask("run").status == 0)
+    #expect(try home.run("run").status == 0)
     #expect(ground.drainRequests().isEmpty)
     #expect(try status().st_nlink == 2)
   }

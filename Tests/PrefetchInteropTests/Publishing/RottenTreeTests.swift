@@ -48,6 +48,29 @@ struct RottenTreeTests {
     #expect(try home.run("verify", "-q").status == 0)
   }
 
+  @Test(
+    "`verify` names a published file that cannot be read, and a run after `--repair` restores its mode",
+    .enabled(if: geteuid() == 0, "needs root, to become another user")
+  )
+  func closedFileIsNamed() throws {
+    try configure("copy")
+    var home = home
+    try home.give(to: 65_534)
+    try #require(unsafe chmod(home.path("tree/a"), 0) == 0)
+    let verify = try home.run("verify")
+    #expect(verify.status == 74, "\(verify)")
+    let words = "tree/a`, published by segment `site`, was not checked: cannot open"
+    #expect(verify.errors.contains(words), "\(verify)")
+    #expect(verify.output.contains("2 published files looked at, 1 not as published"), "\(verify)")
+    let problems = try home.run("verify", "--json").json().list("published.bad")
+    #expect(problems.map { $0.text("problem") } == ["unreadable"])
+    #expect(try home.run("verify", "--repair", "-q").status == 74)
+    #expect(FileTree.exists(home.path("tree/a")))
+    #expect(try home.run("run", "-q").status == 0)
+    #expect(try home.run("verify", "-q").status == 0)
+    #expect(home.read("tree/a") == "body of /a")
+  }
+
   @Test("A damaged stored body is repaired by a transfer of the same body")
   func refetchHealsDamagedBody() throws {
     try configure("copy")
