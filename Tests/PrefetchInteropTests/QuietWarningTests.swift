@@ -43,7 +43,8 @@ struct QuietWarningTests {
       "cache: { min_free: 0 }\nsegments: [{ name: f, urls: [\"\(server.address("/gone"))\"] }]"
     )
     let run = try home.run("run", "-q")
-    let step = "next: remove it from the list, or set `on_gone: remove`; `prefetch explain "
+    let step =
+      "next: remove it from the list or `exclude` it, or set `on_gone: remove`; `prefetch explain "
     #expect(run.status == 4 && run.errors.contains(step), "\(run)")
     let logged = try home.run("run", "-q", "--log-file", home.path("log"))
     #expect(logged.status == 4 && logged.errors.isEmpty, "\(logged)")

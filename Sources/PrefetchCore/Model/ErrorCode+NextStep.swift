@@ -33,7 +33,7 @@ extension ErrorCode {
     case .credentialsRefused:
       "check the credentials in `headers`, `transport.rules` or `network.netrc`"
     case .http: "check the URL, and why the server refuses it"
-    case .gone: "leave it out of the list or with `exclude`, or set `on_gone: remove`"
+    case .gone: "remove it from the list or `exclude` it, or set `on_gone: remove`"
     case .badName: "give the item a name with `path`"
     case .nameCollision: "give the items different names with `path`"
     case .badURL: "correct the URL in the list"
