@@ -36,8 +36,9 @@ package struct ProcessEnvironment: Hashable, Sendable {
   }
 
   private static func readCurrentDirectory() -> String {
-    // Through this link, a folder without a path, such as a removed one, fails where it is used.
-    guard let path = unsafe getcwd(nil, 0) else { return "/proc/self/cwd" }
+    let link = "/proc/self/cwd"
+    // Through the link, a folder without a path, such as a removed one, fails where it is used.
+    guard let path = unsafe getcwd(nil, 0) ?? realpath(link, nil) else { return link }
     defer { unsafe free(path) }
     return unsafe String(cString: path)
   }

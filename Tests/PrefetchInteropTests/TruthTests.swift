@@ -132,6 +132,32 @@ struct TruthTests {
     #expect(try home.run("path", "https://a.example/none").status == 4)
   }
 
+  @Test("An item that is removed while `get --offline` delivers others is missing, not damaged")
+  func removedMeanwhile() throws {
+    let urls = (0..<24).map { server.address("/large/\($0)") }
+    for number in urls.indices {
+      site["/large/\(number)"] = Site.Page(Array(repeating: UInt8(number), count: 4 << 20))
+    }
+    let last = server.address("/one")
+    let all = (urls + [last]).joined(separator: ", ")
+    home.configure("segments: [{ name: basics, urls: [\(all)] }]")
+    #expect(try home.run("run", "-q").status == 0)
+    let run = try home.shell(
+      """
+      mkdir out
+      $prefetch get --offline -o out/ \(urls.joined(separator: " ")) \(last) & get=$!
+      until [ "$(ls out)" ]; do :; done
+      $prefetch rm \(last) >&2
+      wait $get
+      """,
+      within: 60
+    )
+    #expect(run.status == 3, "\(run)")
+    #expect(run.errors.contains("[item.not-cached]"), "\(run)")
+    #expect(!run.errors.contains("[store.damaged]"), "\(run)")
+    #expect(try home.run("verify").status == 0)
+  }
+
   @Test("A stored item that is served stale is listed and reported once with its age")
   func stale() throws {
     home.configure(

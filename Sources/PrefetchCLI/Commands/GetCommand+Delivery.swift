@@ -44,8 +44,9 @@ extension GetCommand {
       stored = try twin(of: item, items.wanted, in: output.store) ?? stored
     }
     guard let record = stored, let digest = record.digest else {
-      // Another run has removed the item, which its list does not declare now.
-      if itemStatus == .fetched || itemStatus == .kept { items.statuses[item] = .missing }
+      // Another process has removed the item, and perhaps its body before this one read it.
+      if [.fetched, .kept, .damaged].contains(itemStatus) { items.statuses[item] = .missing }
+      items.damaged[item] = nil
       return
     }
     // A second look would find the same damaged body.

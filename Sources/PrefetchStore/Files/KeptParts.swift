@@ -190,8 +190,8 @@ struct KeptParts: Sendable {
     guard number >= 0 else { return nil }
     let file = OpenFile(owning: number, path: folder.path)
     guard flock(number, LOCK_EX | LOCK_NB) == 0, let own = try? file.status(),
-      let named = try? folder.status(of: Self.bodyName(name)),
       // Another process may have replaced the file before the lock was taken.
+      let named = try? folder.open(Self.bodyName(name), O_RDONLY | O_NONBLOCK).status(),
       own.isSameFile(as: named)
     else { return nil }
     return file
