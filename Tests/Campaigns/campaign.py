@@ -34,6 +34,8 @@ OUTSIDE = {
     ),
     "fuzz": ("Readers of input under libFuzzer and the address sanitizer.", ["Tests/fuzz"]),
 }
+# Executions of each target.
+FUZZING_GOAL = 5_000_000
 FIGURES = f"{ROOT}/Tests/Campaigns/figures.jsonl"
 
 
@@ -71,14 +73,20 @@ class Figures:
         os.rename(draft, self.path)
 
     def table(self):
-        lines = ["| campaign | tried | failed | goal | seed | commit |", "| --- | ---: | ---: | ---: | ---: | --- |"]
+        """Lines of a row stand together, with their sum below them."""
+        table = ["| campaign | tried | failed | goal | seed | commit |", "| --- | ---: | ---: | ---: | ---: | --- |"]
         goals = {slug(row): row.goal for row in ROWS} | {"hostile": 3_600}
-        for line in self.lines:
-            goal = goals.get(line["row"], 0)
-            lines.append(
-                f"| {line['row']} | {line['tried']:,} | {line['failed']:,} | {goal:,} | {line['seed']} | {line['commit']} |"
-            )
-        return "\n".join(lines)
+        names = dict.fromkeys([*goals, *(line["row"] for line in self.lines)])
+        for name in names:
+            goal = goals.get(name, FUZZING_GOAL)
+            same = [line for line in self.lines if line["row"] == name]
+            for line in same:
+                table.append(
+                    f"| {name} | {line['tried']:,} | {line['failed']:,} | | {line['seed']} | {line['commit']} |"
+                )
+            tried, failed = (sum(line[key] for line in same) for key in ("tried", "failed"))
+            table.append(f"| **{name}** | **{tried:,}** | **{failed:,}** | {goal:,} | | |")
+        return "\n".join(table)
 
 
 def play_outside(name, arguments, figures, commit, seconds):
