@@ -1,7 +1,8 @@
 import Glibc
 import PrefetchCore
-import PrefetchStore
 import Testing
+
+@testable import PrefetchStore
 
 @Suite("Locks")
 struct LockTests {
@@ -51,6 +52,24 @@ struct LockTests {
     }
     #expect(second == nil)
     #expect(first != nil)
+  }
+
+  @Test("A draft of a database that cannot be locked is an error at once: no process is waited for")
+  func draft() throws {
+    let path = temporary.path + "/draft"
+    let draft = try Database(path: path, named: "draft", access: .creating)
+    try draft.execute("PRAGMA journal_mode=WAL; CREATE TABLE numbers (number)")
+    let other = try Database(path: path, named: "draft", access: .writing)
+    try other.execute("BEGIN IMMEDIATE; INSERT INTO numbers VALUES (1)")
+    let writing = #expect(throws: Failure.self) {
+      try draft.execute("INSERT INTO numbers VALUES (2)")
+    }
+    #expect(writing?.code == .disk)
+    try other.execute("COMMIT; BEGIN; SELECT * FROM numbers")
+    let closing = #expect(throws: Failure.self) { try draft.checkpoint() }
+    #expect(closing?.code == .disk)
+    try other.execute("COMMIT")
+    #expect(try draft.checkpoint())
   }
 
   @Test("A lock of an item protects it from removal until it ends")

@@ -5,6 +5,7 @@ internal import PrefetchCore
 /// A connection to a database file, used by one thread at a time.
 @safe final class Database {
   enum Access {
+    /// A draft, which no other process knows: a lock that cannot be had there is an error.
     case creating
     case writing
     /// Reads while others may write; creates no file, not even shared memory.
@@ -16,7 +17,7 @@ internal import PrefetchCore
   let name: String
   let handle: OpaquePointer
   private var isOpen = true
-  private let busyWait: BusyWait
+  private let busyWait: BusyWait?
   private var idleStatements: [String: OpaquePointer] = unsafe [:]
   private(set) var isDamaged = false
   /// Last error of a read; statements that end a transaction repeat it as damage.
@@ -24,7 +25,7 @@ internal import PrefetchCore
 
   init(path: String, named name: String, access: Access) throws(Failure) {
     self.name = name
-    busyWait = BusyWait(name)
+    busyWait = access == .creating ? nil : BusyWait(name)
     Self.prepareLibrary
     var flags = SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE
     var uri = "file:" + Self.escaped(path)
@@ -169,6 +170,7 @@ internal import PrefetchCore
   }
 
   private func waitWhenBusy() {
+    guard let busyWait else { return }
     let context = unsafe Unmanaged.passUnretained(busyWait).toOpaque()
     unsafe sqlite3_busy_handler(handle, BusyWait.handler, context)
   }
@@ -184,6 +186,7 @@ internal import PrefetchCore
   }
 
   /// Moves the log into the file; returns false when a reader still needs the log.
+  @discardableResult
   func checkpoint() throws(Failure) -> Bool {
     let result = unsafe sqlite3_wal_checkpoint_v2(
       handle,
@@ -192,7 +195,7 @@ internal import PrefetchCore
       nil,
       nil
     )
-    guard result & 0xff != SQLITE_BUSY, result & 0xff != SQLITE_LOCKED else { return false }
+    if busyWait != nil, [SQLITE_BUSY, SQLITE_LOCKED].contains(result & 0xff) { return false }
     try check(result)
     return true
   }
@@ -254,7 +257,12 @@ internal import PrefetchCore
     let message = unsafe String(cString: sqlite3_errmsg(handle))
     // The kernel's error is more precise than "I/O error", which includes a full disk.
     let error = unsafe sqlite3_system_errno(handle)
-    if result & 0xff == SQLITE_BUSY, let failure = busyWait.consumeFailure() { return failure }
+    if result & 0xff == SQLITE_BUSY {
+      guard let busyWait else {
+        return Failure(.disk, "`\(name)` cannot be locked, although no other process has it")
+      }
+      if let failure = busyWait.consumeFailure() { return failure }
+    }
     switch (result & 0xff, error) {
     case (SQLITE_IOERR, ENOSPC), (SQLITE_IOERR, EDQUOT), (SQLITE_IOERR, EROFS),
       (SQLITE_IOERR, EACCES), (SQLITE_CANTOPEN, ENOSPC), (SQLITE_CANTOPEN, EDQUOT):

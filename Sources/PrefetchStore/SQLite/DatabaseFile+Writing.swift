@@ -97,7 +97,7 @@ extension DatabaseFile {
     }
     let database = try create { (temporary) throws(Failure) in
       try folder.copy(backupName, to: temporary, in: folder, mode: 0o644)
-      let database = try connect(.writing, to: temporary)
+      let database = try connect(.creating, to: temporary)
       try database.execute("PRAGMA journal_mode=WAL")
       return database
     }
@@ -133,7 +133,7 @@ extension DatabaseFile {
       if let doubt = schema.rebuildDoubt {
         try database.execute(doubt)
       }
-      _ = try database.checkpoint()
+      try database.checkpoint()
       try database.setKeepsLogOnClose(false)
     } catch {
       for suffix in ["", "-wal", "-shm"] {
