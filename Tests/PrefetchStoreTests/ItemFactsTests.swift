@@ -112,7 +112,41 @@ struct ItemFactsTests {
       guard let head = unsafe ItemHead(span.bytes) else { continue }
       #expect(head.end <= bytes.count && head.otherDigests.upperBound == head.end, "\(seed)")
       if let tag = head.tag { #expect(tag.upperBound <= head.end, "\(seed)") }
-      _ = read(bytes)
+      let digests = unsafe DigestCoding.decode(span.bytes.extracting(head.otherDigests))
+      let isReadable = unsafe RecordRow.isReadable(span.bytes, after: head)
+      #expect((read(bytes) != nil) == (isReadable && digests != nil), "\(seed)")
+    }
+  }
+
+  @Test("Damaged details of an item that no run decodes are found and repaired all the same")
+  func damagedDetails() throws {
+    let temporary = try TemporaryCache()
+    try temporary.run { try $0.put(["https://a.example/1": "one"], in: .basics) }
+    FileTree.remove(temporary.cache + "/index.backup.sqlite")
+    let index = temporary.cache + "/index.sqlite"
+    func damage() throws {
+      let database = try Database(path: index, named: "index", access: .writing)
+      try database.execute("UPDATE items SET facts=substr(facts, 1, length(facts) - 1)")
+      try database.checkpoint()
+      try database.setKeepsLogOnClose(false)
+    }
+    for count: (DiskStore) throws -> Int in [
+      { try $0.readInventory().count }, { Int(try $0.verify().checked) },
+    ] {
+      try damage()
+      let reader = try #require(try temporary.reader())
+      for query: (DiskStore) throws -> Void in [
+        { _ = try $0.readInventory() }, { _ = try $0.verify() }, { _ = try $0.record(item: 1) },
+      ] {
+        let failure = #expect(throws: Failure.self) { try query(reader) }
+        #expect(failure?.code == .storeDamaged)
+      }
+      try temporary.run { (store: DiskStore) throws in
+        #expect(try count(store) == 0)
+        #expect(store.diagnostics.map(\.code) == ["store.set-aside"])
+        try store.put(["https://a.example/1": "one"], in: .basics)
+      }
+      FileTree.remove(temporary.cache + "/index.backup.sqlite")
     }
   }
 

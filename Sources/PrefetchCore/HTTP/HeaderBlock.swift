@@ -27,13 +27,19 @@ package struct HeaderBlock: Hashable, Sendable {
   }
 
   package init?(stored bytes: RawSpan) {
+    guard Self.isReadable(bytes) else { return nil }
+    self.bytes = unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) }
+  }
+
+  /// Returns whether stored bytes are headers to their end.
+  package static func isReadable(_ bytes: RawSpan) -> Bool {
     var cursor = ByteCursor()
     while let code = cursor.byte(bytes) {
       guard code <= WellKnownNames.highestCode, code != 0 || cursor.text(bytes) != nil,
         cursor.text(bytes) != nil
-      else { return nil }
+      else { return false }
     }
-    self.bytes = unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) }
+    return true
   }
 
   package func append(to stored: inout [UInt8]) {

@@ -133,6 +133,22 @@ enum DetailsCoding {
     return true
   }
 
+  /// Returns whether `decode` can read the bytes, without making anything of them.
+  static func isReadable(_ bytes: RawSpan) -> Bool {
+    let rest = read(bytes) { tag, field in
+      switch tag {
+      case .headers: false
+      case .status, .lifetime, .length: number(field) != nil
+      case .failureCode: ErrorCode(rawValue: text(field)) != nil
+      case .hops:
+        ResponseTermsCoding.decodeHops(unsafe field.withUnsafeBytes { unsafe Array($0) }) != nil
+      case .files: BundleCoding.decode(field) != nil
+      default: true
+      }
+    }
+    return rest.map { HeaderBlock.isReadable(bytes.extracting($0)) } ?? false
+  }
+
   /// Returns the headers and the `Last-Modified` date that a new response is compared with.
   static func confirmableHead(_ bytes: RawSpan) -> (headers: HeaderBlock, lastModified: String?)? {
     var said: String??

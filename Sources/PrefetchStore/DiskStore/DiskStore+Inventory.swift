@@ -137,7 +137,8 @@ private final class InventoryReader {
   func next(_ holders: inout HolderLists) throws(Failure) -> Inventory.Row? {
     guard try items.step() else { return nil }
     let item = items.number(0)
-    let head = try items.head(4, of: items.text(1))
+    // No run decodes the details of a pinned item, and `list` would fail at them each time.
+    let head = try items.wholeHead(4, of: items.text(1))
     var row = Inventory.Row(
       key: items.key(1),
       item: item,

@@ -257,7 +257,12 @@ package final class DiskStore: ContentStore {
 
   /// Replaces a damaged index by its last good copy, unless rows of this store would be lost.
   private func recover(from fault: Failure) throws(Failure) {
-    guard fault.code == .storeDamaged, !hasCommitted else { throw fault }
+    guard fault.code == .storeDamaged else { throw fault }
+    guard !hasCommitted else {
+      // Closing sets the index aside, and the next run makes it good.
+      if case .writing(let database) = connection { database.markDamaged() }
+      throw fault
+    }
     switch (access, connection) {
     case (.reading, .reading(let reading)) where !reading.isCopy:
       connection = nil

@@ -1,3 +1,5 @@
+internal import PrefetchCore
+
 extension Schema {
   /// Schema of `index.sqlite`: items, segments, and which segment holds which item.
   ///
@@ -151,6 +153,10 @@ extension Schema {
       INSERT INTO upkeep (one, changes, variance_key) VALUES (1, 0, randomblob(16));
       """,
     rebuildStatement: "UPDATE upkeep SET rebuilt_at=?1",
-    rebuildDoubt: "UPDATE segments SET quiet_until=NULL"
+    rebuildDoubt: "UPDATE segments SET quiet_until=NULL",
+    checkRows: { (database) throws(Failure) in
+      let items = database.prepare("SELECT facts, url FROM items")
+      while try items.step() { _ = try items.wholeHead(0, of: items.text(1)) }
+    }
   )
 }

@@ -124,4 +124,14 @@ extension Statement {
     guard let head else { throw RecordRow.damaged(of: url()) }
     return head
   }
+
+  /// Returns the head of facts that can be read to their end.
+  func wholeHead(_ index: Int32, of url: @autoclosure () -> String) throws(Failure) -> ItemHead {
+    let head = try head(index, of: url())
+    let isReadable = unsafe withBytes(index) { bytes in
+      unsafe RecordRow.isReadable(bytes.bytes, after: head)
+    }
+    guard isReadable else { throw RecordRow.damaged(of: url()) }
+    return head
+  }
 }

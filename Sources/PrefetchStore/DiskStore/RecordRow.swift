@@ -31,6 +31,11 @@ enum RecordRow {
     return true
   }
 
+  /// Returns whether all of the facts can be read, not only the head.
+  static func isReadable(_ facts: RawSpan, after head: ItemHead) -> Bool {
+    DetailsCoding.isReadable(facts.extracting(head.end..<facts.byteCount))
+  }
+
   /// Returns whether the facts describe a body without a redirect or a failure.
   static func suitsSimpleItem(_ facts: RawSpan) -> Bool {
     guard let head = ItemHead(facts),
@@ -96,7 +101,7 @@ enum RecordRow {
   }
 
   static func damaged(_ column: String = "facts", of url: String) -> Failure {
-    Failure(.storeDamaged, "the index holds an impossible `\(column)` for `\(url)`")
+    Failure(.storeDamaged, "the index is damaged: it holds an impossible `\(column)` for `\(url)`")
   }
 }
 

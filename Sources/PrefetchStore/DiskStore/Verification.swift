@@ -90,6 +90,8 @@ extension DiskStore {
 
   private func namedObjects() throws(Failure) -> [NamedObject] {
     try withBackup { () throws(Failure) in
+      let records = try database().prepare("SELECT \(RecordRow.columns) FROM \(RecordRow.source)")
+      while try records.step() { _ = try StoredRow(records).whole(isNamed: false) }
       let rows = try database().prepare(
         """
         SELECT substr(facts, 1, 32), substr(facts, 33, 8), url FROM items \

@@ -14,6 +14,7 @@ extension DatabaseFile {
         let draft = try connect(.immutable, to: temporary)
         try draft.checkPages(upTo: .max, rowsUpTo: Self.rowsInGoodTime)
         try schema.checkTables(of: draft)
+        try schema.checkRows?(draft)
       }
       let file = try folder.open(temporary, O_RDONLY)
       if let status = try status() {

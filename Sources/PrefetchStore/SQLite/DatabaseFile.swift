@@ -97,7 +97,10 @@ struct DatabaseFile: Sendable {
       database = try open()
       versionStatus = try schema.versionStatus(of: database)
       try database.checkPages(upTo: thoroughly ? .max : Self.glance)
-      if case .current = versionStatus { try schema.checkTables(of: database) }
+      if case .current = versionStatus {
+        try schema.checkTables(of: database)
+        if thoroughly { try schema.checkRows?(database) }
+      }
       // A thorough check opens the file without its log.
       let standsAlone = thoroughly ? true : try !hasLog
       if standsAlone { try checkEnd(of: other ?? name, database) }

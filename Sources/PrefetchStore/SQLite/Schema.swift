@@ -9,6 +9,8 @@ struct Schema: Sendable {
   var rebuildStatement: String?
   /// SQL that deletes what may be outdated in a restored copy.
   var rebuildDoubt: String?
+  /// Throws when a row holds bytes that this program never writes, which SQLite cannot know.
+  var checkRows: (@Sendable (Database) throws(Failure) -> Void)?
   /// Copies the rows that must survive from a damaged database; returns their number.
   var rescue: (@Sendable (_ old: Database, _ new: Database) throws(Failure) -> Int)?
 
