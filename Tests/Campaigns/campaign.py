@@ -86,6 +86,7 @@ class Figures:
                 )
             tried, failed = (sum(line[key] for line in same) for key in ("tried", "failed"))
             table.append(f"| **{name}** | **{tried:,}** | **{failed:,}** | {goal:,} | | |")
+        table += ["", "`failed` counts what failed on the commit of its line; `--case` plays a case again."]
         return "\n".join(table)
 
 
@@ -195,6 +196,8 @@ def main():
     if not arguments.binary:
         parser.error("--binary or PREFETCH_BINARY names the program")
     arguments.binary = os.path.abspath(arguments.binary)
+    if not os.access(arguments.binary, os.X_OK):
+        parser.error(f"there is no program at {arguments.binary}")
     shim.build()
     wanted = arguments.rows.split(",") if arguments.rows else [slug(row) for row in ROWS]
     unknown = set(wanted) - {slug(row) for row in ROWS} - set(OUTSIDE)

@@ -74,7 +74,7 @@ struct IndexLossTests {
       for number in 0..<(Self.oldCount + 2) { nginx.write(text(number), to: "f\(number)") }
       publish(Self.oldCount)
       #expect(try home.run("-q").status == 0)
-      #expect(FileTree.exists("\(home.cache)/index.backup.sqlite"))
+      #expect(FileTree.exists(copy))
       publish(Self.oldCount + 2)
       #expect(try home.run("-q").status == 0)
       try apply(damage, &random)
@@ -87,6 +87,53 @@ struct IndexLossTests {
       #expect(FileTree.listing(home.cache) == before, "round \(round)")
 
       try checkNextRun("round \(round)")
+    }
+  }
+
+  /// Changes to rows that SQLite takes for sound.
+  private static let rows = [
+    "UPDATE items SET facts=substr(facts, 1, 79) WHERE item=1",
+    "UPDATE items SET facts=substr(facts, 1, length(facts) - 1) WHERE item=1",
+    "UPDATE items SET variance=7 WHERE item=1",
+    "UPDATE segments SET state='other'",
+    "UPDATE segments SET manifest=x'00'",
+    "UPDATE segments SET retained='1 2'",
+    "INSERT INTO segment_documents VALUES (1, 1, 'a', NULL, NULL, NULL, x'00', NULL, 0, NULL)",
+    "INSERT INTO item_files VALUES (1, x'00', 1, NULL)",
+    "UPDATE upkeep SET variance_key=x'00'",
+  ]
+
+  enum Copy: CaseIterable {
+    case good, missing, damaged
+  }
+
+  @Test("A row that cannot be read is made good by a run or `verify --repair`", arguments: rows)
+  func unreadableRow(_ change: String) throws {
+    for number in 0..<(Self.oldCount + 2) { nginx.write(text(number), to: "f\(number)") }
+    publish(Self.oldCount + 2)
+    #expect(try home.run("-q").status == 0)
+    let names = [index, copy]
+    let kept = names.map { FileTree.read($0) ?? [] }
+    for (end, copied) in [
+      ("run", Copy.good), ("verify --repair", .good), ("run", .missing),
+      ("verify --repair", .missing), ("run", .damaged), ("verify --repair", .damaged),
+    ] {
+      for (name, bytes) in zip(names, kept) { FileTree.write(bytes, to: name) }
+      if copied == .missing { FileTree.remove(copy) }
+      for name in copied == .damaged ? names : [index] {
+        let changed = try home.tool("sqlite3", name, change)
+        try #require(changed.status == 0, "\(changed)")
+      }
+      let what = "\(change), a \(copied) copy, \(end)"
+      for query in ["list", "verify", "status", "get --offline \(nginx.url("f1"))", "publish"] {
+        let answer = try home.run(query.split(separator: " ").map(String.init))
+        #expect([0, 74].contains(answer.status), "\(what): \(query): \(answer)")
+        if copied == .good { #expect(answer.status == 0, "\(what): \(query): \(answer)") }
+      }
+      let repair = try home.run(end.split(separator: " ").map(String.init) + ["-q"])
+      #expect(repair.status == 0, "\(what): \(repair)")
+      _ = nginx.drainRequests()
+      try checkNextRun(what)
     }
   }
 
@@ -116,6 +163,10 @@ struct IndexLossTests {
 
   private var index: String {
     "\(home.cache)/index.sqlite"
+  }
+
+  private var copy: String {
+    "\(home.cache)/index.backup.sqlite"
   }
 
   private func apply(_ damage: Damage, _ random: inout SeededRandom) throws {

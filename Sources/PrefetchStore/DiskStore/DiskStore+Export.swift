@@ -28,7 +28,7 @@ extension DiskStore {
         }
       }
     }
-    try target.database().run("UPDATE upkeep SET variance_key=\(varianceKeyBytes())")
+    try target.database().run("UPDATE upkeep SET variance_key=\(varianceKey().bytes)")
     for segment in try segments() where try !export.isKnown(segment) {
       try export.add(segment, from: self)
     }

@@ -60,9 +60,8 @@ extension DiskStore {
     while try files.step() {
       let item = files.number(0)
       while position < rows.count, rows[position].item < item { position += 1 }
-      guard position < rows.count, rows[position].item == item,
-        let digest = files.optionalDigest(1)
-      else { continue }
+      let digest = try files.digest(1, of: "item \(item)")
+      guard position < rows.count, rows[position].item == item else { continue }
       itemFiles.append(Inventory.File(row: position, digest: digest, size: files.number(2)))
     }
     var inventory = Inventory(

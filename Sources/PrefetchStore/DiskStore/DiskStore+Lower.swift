@@ -117,7 +117,7 @@ extension DiskStore {
       diagnostics.append(Diagnostic("store.lower", problem.message, severity: .warning))
     }
     if try database().number("SELECT EXISTS (SELECT 1 FROM variances)") == 0 {
-      try database().run("UPDATE upkeep SET variance_key=\(below.varianceKeyBytes())")
+      try database().run("UPDATE upkeep SET variance_key=\(below.varianceKey().bytes)")
     }
     for var segment in segments where takeover.includes(segment) {
       // The first run here finds out whether the segment is quiet.
@@ -171,14 +171,6 @@ extension DiskStore {
       if !layers.holds(digest) { lost.append(rows.number(0)) }
     }
     for item in lost { try writer.remove(item: item) }
-  }
-
-  func varianceKeyBytes() throws(Failure) -> [UInt8] {
-    let row = try database().prepare("SELECT variance_key FROM upkeep")
-    guard try row.step() else {
-      throw Failure(.storeDamaged, "the index has lost the key of its header digests")
-    }
-    return row.bytes(0)
   }
 }
 

@@ -100,13 +100,7 @@ extension DiskStore {
   // MARK: The key of header digests
 
   package func varianceKey() throws(Failure) -> VarianceKey {
-    try withBackup { () throws(Failure) in
-      let row = try database().prepare("SELECT variance_key FROM upkeep")
-      guard try row.step(), let key = VarianceKey(row.bytes(0)) else {
-        throw Failure(.storeDamaged, "the index has lost the key of its header digests")
-      }
-      return key
-    }
+    try withBackup { () throws(Failure) in try IndexRows.varianceKey(database()) }
   }
 }
 

@@ -11,10 +11,7 @@ enum DocumentRow {
     )
     var documents: [Int64: [DocumentRecord]] = [:]
     while try rows.step() {
-      guard let digest = rows.optionalDigest(5) else {
-        throw Failure(.storeDamaged, "the index holds an impossible digest for `\(rows.text(1))`")
-      }
-      var record = DocumentRecord(url: rows.text(1), digest: digest)
+      var record = DocumentRecord(url: rows.text(1), digest: try rows.digest(5, of: rows.text(1)))
       record.finalURL = rows.optionalText(2)
       record.validators.entityTag = rows.optionalText(3)
       record.validators.lastModified = rows.optionalText(4)

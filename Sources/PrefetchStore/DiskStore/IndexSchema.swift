@@ -154,9 +154,6 @@ extension Schema {
       """,
     rebuildStatement: "UPDATE upkeep SET rebuilt_at=?1",
     rebuildDoubt: "UPDATE segments SET quiet_until=NULL",
-    checkRows: { (database) throws(Failure) in
-      let items = database.prepare("SELECT facts, url FROM items")
-      while try items.step() { _ = try items.wholeHead(0, of: items.text(1)) }
-    }
+    checkRows: IndexRows.check
   )
 }

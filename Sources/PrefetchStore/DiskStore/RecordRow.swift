@@ -33,7 +33,8 @@ enum RecordRow {
 
   /// Returns whether all of the facts can be read, not only the head.
   static func isReadable(_ facts: RawSpan, after head: ItemHead) -> Bool {
-    DetailsCoding.isReadable(facts.extracting(head.end..<facts.byteCount))
+    (head.otherDigests.isEmpty || DigestCoding.decode(facts.extracting(head.otherDigests)) != nil)
+      && DetailsCoding.isReadable(facts.extracting(head.end..<facts.byteCount))
   }
 
   /// Returns whether the facts describe a body without a redirect or a failure.

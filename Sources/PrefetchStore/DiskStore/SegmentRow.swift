@@ -54,7 +54,9 @@ enum SegmentRow {
     var record = SegmentRecord(key: SegmentKey(identity: row.text(1), name: row.text(2)))
     record.priority = row.optionalNumber(3).map(Int.init)
     record.manifestURL = row.optionalText(4)
-    record.manifest = row.optionalDigest(5)
+    if !row.isNull(5) {
+      record.manifest = try row.digest(5, of: row.optionalText(4) ?? row.text(2))
+    }
     record.manifestFinalURL = row.optionalText(6)
     record.validators.entityTag = row.optionalText(7)
     record.validators.lastModified = row.optionalText(8)
@@ -63,10 +65,7 @@ enum SegmentRow {
     record.lastChecked = row.instant(11)
     record.lastSuccess = row.instant(12)
     guard let state = SegmentState(rawValue: row.text(13)) else {
-      throw Failure(
-        .storeDamaged,
-        "the index holds an impossible state for segment `\(record.key.name)`"
-      )
+      throw RecordRow.damaged("state", of: record.key.name)
     }
     record.state = state
     record.quiet = row.instant(14).map { until in

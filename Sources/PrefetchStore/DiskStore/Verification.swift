@@ -90,8 +90,7 @@ extension DiskStore {
 
   private func namedObjects() throws(Failure) -> [NamedObject] {
     try withBackup { () throws(Failure) in
-      let records = try database().prepare("SELECT \(RecordRow.columns) FROM \(RecordRow.source)")
-      while try records.step() { _ = try StoredRow(records).whole(isNamed: false) }
+      try IndexRows.check(database())
       let rows = try database().prepare(
         """
         SELECT substr(facts, 1, 32), substr(facts, 33, 8), url FROM items \
@@ -104,9 +103,7 @@ extension DiskStore {
       )
       var objects: [NamedObject] = []
       while try rows.step() {
-        guard let digest = rows.optionalDigest(0) else {
-          throw Failure(.storeDamaged, "the index holds an impossible digest for `\(rows.text(2))`")
-        }
+        let digest = try rows.digest(0, of: rows.text(2))
         if objects.last?.digest == digest {
           objects[objects.count - 1].urls.append(rows.text(2))
         } else {
