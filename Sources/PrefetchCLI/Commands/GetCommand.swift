@@ -279,8 +279,7 @@ struct GetCommand: Command {
     }
     let troubles = troubles(items, requested, results, loaded)
     context.console.report(troubles.diagnostics)
-    let isDamaged = options.usesCacheOnly && !items.damaged.isEmpty
-    let status = isDamaged ? .io : status(items, requested)
+    let status = status(items, requested)
     if context.shared.isJSON, !isSilent {
       let stale = Set(older.map(\.number))
       let documents = items.delivered.map { item -> JSONValue in
@@ -326,8 +325,8 @@ struct GetCommand: Command {
         troubles.addInterrupted(url)
       } else if let absence = items.absences[item] {
         troubles.add(absence, of: url)
-      } else if options.usesCacheOnly, itemStatus == .damaged {
-        troubles.addDamaged(url)
+      } else if itemStatus == .damaged {
+        troubles.addDamaged(url, isFetchable: options.usesCacheOnly)
       } else if result?.failure == nil {
         troubles.addMissing(url)
       }
@@ -353,6 +352,7 @@ struct GetCommand: Command {
       }
     }
     if requested.rejected.contains(where: { $0.failure.code.category == .trust }) { return .trust }
+    if !items.damaged.isEmpty { return .io }
     if isWhole, items.statuses.allSatisfy({ $0 == .delivered }) { return .ok }
     return items.delivered.isEmpty ? .nothing : .incomplete
   }

@@ -94,12 +94,14 @@ struct GetTroubles {
     )
   }
 
-  mutating func addDamaged(_ url: WebURL) {
+  mutating func addDamaged(_ url: WebURL, isFetchable: Bool) {
     add(
       url.redacted,
       "store.damaged",
       "its stored body is lost or damaged",
-      hint: "leave out `--offline` to fetch it again"
+      hint: isFetchable
+        ? "leave out `--offline` to fetch it again"
+        : "fetched again, it could not be read either: check the disk"
     )
   }
 

@@ -135,21 +135,26 @@ extension DatabaseFile {
       }
       try database.checkpoint()
       try database.setKeepsLogOnClose(false)
+      database.close()
     } catch {
-      for suffix in ["", "-wal", "-shm"] {
-        _ = try? folder.remove(temporary + suffix)
-      }
+      try? removeDraft(temporary)
       throw error
     }
     // Another process may have been first, where locks are unreliable; its rows must stay.
     let result = folder.link(temporary, to: name, in: folder)
-    if result == 0 || result == -EEXIST {
-      try folder.remove(temporary)
-    } else {
-      try folder.rename(temporary, to: name, in: folder)
-    }
+    if result != 0, result != -EEXIST { try folder.rename(temporary, to: name, in: folder) }
+    try removeDraft(temporary)
     try folder.synchronize()
     return try connect(.writing)
+  }
+
+  /// Removes a draft with its log, which closing leaves where it cannot lock the draft.
+  private func removeDraft(_ temporary: String) throws(Failure) {
+    var fault: Failure?
+    for suffix in ["", "-wal", "-shm"] {
+      do throws(Failure) { try folder.remove(temporary + suffix) } catch { fault = fault ?? error }
+    }
+    if let fault { throw fault }
   }
 
   func removeLeftovers(of name: String) throws(Failure) {

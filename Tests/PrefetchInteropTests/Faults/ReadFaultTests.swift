@@ -88,6 +88,47 @@ struct ReadFaultTests {
     #expect(segments == ["one", "two"], "\(context)")
   }
 
+  @Test("A body that cannot be read even after it was fetched again is an I/O error of `get`")
+  func unreadable() throws {
+    try #require(try home.run("run", "-q").status == 0)
+    for call in 1...4 {
+      let fault = Fault(
+        call: call,
+        kind: .error(EIO),
+        span: 1_000,
+        calls: Self.reading,
+        path: "objects/sha256"
+      )
+      FileTree.remove(home.path("fault.log"))
+      let run = try fault.home(home).run(["get", "-q", "-o", "out", server.address("/a")])
+      guard Fault.report(home).contains("objects") else { return #expect(run.status == 0) }
+      #expect(run.status == 74, "\(call): \(Fault.report(home)): \(run)")
+      #expect(run.errors.contains("check the disk"), "\(call): \(run)")
+    }
+  }
+
+  @Test("A draft of an index leaves no log where it cannot be locked as it closes")
+  func draftLocks() throws {
+    try #require(try home.run("run", "-q").status == 0)
+    func export(failing call: Int) throws -> ProgramRun {
+      let fault = Fault(
+        call: call,
+        kind: .error(EIO),
+        calls: "fcntl fcntl64",
+        path: "index.sqlite.new-"
+      )
+      return try fault.home(home).run(["export", "-q", "copy-\(call)"])
+    }
+    #expect(try export(failing: 0).status == 0)
+    let count = try #require(Int(Fault.report(home)))
+    for call in (count - 6)...count {
+      let run = try export(failing: call)
+      #expect(run.status == 0, "\(call): \(run)")
+      let names = FileTree.names(home.path("copy-\(call)"))
+      #expect(!names.contains { $0.contains(".new-") }, "\(call): \(run): \(names)")
+    }
+  }
+
   private func held() throws -> [String: String] {
     var held: [String: String] = [:]
     for item in try home.run("list", "--json").json().list("items") {
