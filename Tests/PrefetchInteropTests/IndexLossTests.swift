@@ -114,10 +114,9 @@ struct IndexLossTests {
     #expect(try home.run("-q").status == 0)
     let names = [index, copy]
     let kept = names.map { FileTree.read($0) ?? [] }
-    for (end, copied) in [
-      ("run", Copy.good), ("verify --repair", .good), ("run", .missing),
-      ("verify --repair", .missing), ("run", .damaged), ("verify --repair", .damaged),
-    ] {
+    for (end, copied) in ["run", "verify --repair", "publish"].flatMap({ end in
+      Copy.allCases.map { (end, $0) }
+    }) {
       for (name, bytes) in zip(names, kept) { FileTree.write(bytes, to: name) }
       if copied == .missing { FileTree.remove(copy) }
       for name in copied == .damaged ? names : [index] {
@@ -125,13 +124,19 @@ struct IndexLossTests {
         try #require(changed.status == 0, "\(changed)")
       }
       let what = "\(change), a \(copied) copy, \(end)"
-      for query in ["list", "verify", "status", "get --offline \(nginx.url("f1"))", "publish"] {
+      for query in ["list", "verify", "status", "get --offline \(nginx.url("f1"))"] {
         let answer = try home.run(query.split(separator: " ").map(String.init))
         #expect([0, 74].contains(answer.status), "\(what): \(query): \(answer)")
         if copied == .good { #expect(answer.status == 0, "\(what): \(query): \(answer)") }
       }
       let repair = try home.run(end.split(separator: " ").map(String.init) + ["-q"])
-      #expect(repair.status == 0, "\(what): \(repair)")
+      // A run that has committed before sets the index aside, and the next one makes it good.
+      if end == "run", repair.status == 74 {
+        let next = try home.run("-q")
+        #expect(next.status == 0, "\(what): \(next)")
+      } else {
+        #expect(repair.status == 0, "\(what): \(repair)")
+      }
       _ = nginx.drainRequests()
       try checkNextRun(what)
     }
