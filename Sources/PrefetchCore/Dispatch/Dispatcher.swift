@@ -247,7 +247,8 @@ package struct Dispatcher: Uncopied {
     // Follows ``startTransfers()``, which may settle the last open item without a request.
     predict()
     announceResponseCounts()
-    let isIdle = isQuiescent(.wire)
+    // Rows are read for the plan of a document: before a commit, a damaged index can be replaced.
+    let isIdle = isQuiescent([.wire, .documents])
     let isDue = batch.isDue(now: now.uptime, isIdle: isIdle)
     writeUsage(isIdle: isIdle || isDue)
     if isDue { flush() }
