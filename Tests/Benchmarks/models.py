@@ -206,7 +206,8 @@ def main():
         return measured(["aria2c", "-q", "-d", f"{line.place}/models", "-i", f"{line.place}/list"],
                         {**usual, "HOME": line.place})
 
-    tools = {"prefetch": prefetch, "prefetch, killed once": killed, "huggingface_hub": library, "aria2c": aria}
+    # Of two at a time, those that are compared meet the same load of the machine.
+    tools = {"prefetch": prefetch, "huggingface_hub": library, "prefetch, killed once": killed, "aria2c": aria}
     results = {}
 
     def play(name):
@@ -228,7 +229,7 @@ def main():
     for name in tools:
         wall, cpu, memory, status, sent = results[name]
         ratio = results["prefetch"][0] / wall
-        print(f"| {name} | {wall:.1f} | {ratio:.2f} | {cpu:.1f} s | {memory} MiB | {sent / total:.4f} × | {status} |")
+        print(f"| {name} | {wall:.1f} | {ratio:.3f} | {cpu:.1f} s | {memory} MiB | {sent / total:.4f} × | {status} |")
     shutil.rmtree(folder)
     return 1 if any(row[3] for row in results.values()) else 0
 
