@@ -1,4 +1,5 @@
 @unsafe @preconcurrency import Glibc
+import PrefetchSystem
 
 /// Reads and writes folders for tests.
 enum FileTree {
@@ -39,16 +40,7 @@ enum FileTree {
   }
 
   static func names(_ folder: String) -> [String] {
-    guard let stream = unsafe opendir(folder) else { return [] }
-    defer { unsafe closedir(stream) }
-    var names: [String] = []
-    while let entry = unsafe readdir(stream) {
-      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-        unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      if name != ".", name != ".." { names.append(name) }
-    }
-    return names.sorted()
+    FolderListing.names(folder).sorted()
   }
 
   static func status(_ path: String) -> stat? {
