@@ -26,6 +26,9 @@ enum Binary {
   /// Whether the address sanitizer is active, which maps all memory; set by `PREFETCH_SANITIZED=1`.
   static let isSanitized = environment("PREFETCH_SANITIZED") == "1"
 
+  /// What the sanitizer of the program is to look for, from `ASAN_OPTIONS`.
+  static let sanitizerOptions = environment("ASAN_OPTIONS")
+
   /// Number of rounds of a campaign; `PREFETCH_ROUNDS` overrides the default.
   static let rounds = environment("PREFETCH_ROUNDS").flatMap { Int($0) } ?? 10
 

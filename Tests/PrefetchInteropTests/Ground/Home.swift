@@ -32,6 +32,7 @@ struct Home {
       "XDG_CONFIG_HOME": "\(root)/config",
       "XDG_STATE_HOME": "\(root)/state",
     ]
+    variables["ASAN_OPTIONS"] = Binary.sanitizerOptions
   }
 
   /// Returns the same home with another program.
