@@ -26,7 +26,7 @@ enum Binary {
   /// Whether the address sanitizer is active, which maps all memory; set by `PREFETCH_SANITIZED=1`.
   static let isSanitized = environment("PREFETCH_SANITIZED") == "1"
 
-  /// What the sanitizer of the program is to look for, from `ASAN_OPTIONS`.
+  /// Options of the sanitizer that the program was built with, from `ASAN_OPTIONS`.
   static let sanitizerOptions = environment("ASAN_OPTIONS")
 
   /// Number of rounds of a campaign; `PREFETCH_ROUNDS` overrides the default.
